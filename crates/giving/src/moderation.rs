@@ -1,4 +1,4 @@
-//! Decisions of operators about fundraisers, and the emails that tell their creators.
+//! Operators' decisions about fundraisers, and the emails that notify their owners.
 
 use crate::error::Error;
 use crate::fundraisers::moderate::{Decided, Decision};
@@ -12,7 +12,7 @@ use platform::mail::{Email, Mailer};
 use platform::public_url::PublicUrl;
 use platform::text::fill;
 
-/// The reason that a creator sees if the operator gives no other.
+/// The reason that the owner sees if the operator gives none.
 pub const DEFAULT_REASON: &str = "It does not follow the rules of this site.";
 /// The maximum length of a reason in characters.
 pub const MAX_REASON_CHARS: usize = 500;
@@ -39,14 +39,14 @@ pub struct Moderation<'a> {
 }
 
 impl Moderation<'_> {
-    /// Hides or shows a fundraiser, and emails its creator if something changed.
+    /// Hides or shows a fundraiser, and emails its owner if anything changed.
     pub async fn decide(self, id: FundraiserId, decision: Decision, actor: Actor) -> Result<Decided, Error> {
         let decided = self.recorder.decide(id, decision, actor).await?;
         let (before, after) = (&decided.before, &decided.after);
         if before.status() != after.status() || before.hidden_reason != after.hidden_reason {
-            // The decision stands even if the email cannot be sent.
+            // The decision is valid even if the email cannot be sent.
             if let Err(error) = self.notify(after).await {
-                tracing::error!(%error, "could not email the creator of a fundraiser about a decision");
+                tracing::error!(%error, "could not email the owner of a fundraiser about a decision");
             }
         }
         Ok(decided)

@@ -1,9 +1,9 @@
 //! A cache of fundraisers and their totals, and of the visibility of their covers.
 //!
-//! A write of this process removes the fundraiser from the cache before it is acknowledged. Writes of other processes
-//! are found in the outbox at the next refresh: PostgreSQL notifies servers of them, and SQLite is checked every
-//! `directory.poll_interval`. On SQLite a read looks at once when the log of the database was written since the last look.
-//! After an older copy of the database was restored, the cache is emptied.
+//! A write in this process removes the fundraiser from the cache before the write is acknowledged. Writes in other
+//! processes are found in the outbox at the next refresh: PostgreSQL notifies servers of them, and SQLite is polled every
+//! `directory.poll_interval`. On SQLite, a read also refreshes the cache if the write-ahead log of the database changed
+//! since the last refresh. The cache is cleared after an older copy of the database was restored.
 
 use super::cover::CoverVisibility;
 use super::supported::SupportedNonprofits;
@@ -19,29 +19,29 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::SystemTime;
 
-/// When the cache is full it is cleared, and the fundraisers in use are loaded again.
+/// A full cache is cleared, and the fundraisers in use are loaded again.
 const MAX_FUNDRAISERS: usize = 10_000;
-/// The same for the visibility of hosted pictures.
+/// The same limit for the visibility of hosted pictures.
 const MAX_COVERS: usize = 10_000;
 
-/// A fundraiser with the totals in its last entries, one for each mode.
+/// A fundraiser with its totals in each mode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FundraiserWithTotals {
     pub fundraiser: Fundraiser,
     pub totals: TotalsByMode,
 }
 
-/// The fundraisers of a running server.
+/// The cache of a running server.
 #[derive(Debug)]
 pub struct FundraiserCache {
     db: Db,
-    /// The log of the embedded database.
+    /// The write-ahead log of SQLite.
     log: Option<PathBuf>,
     state: RwLock<CacheState>,
     supported: SupportedNonprofits,
 }
 
-/// When a log was last written, and how long it was.
+/// The modification time and the size of the write-ahead log.
 type LogStamp = Option<(SystemTime, u64)>;
 type CacheKey = (NonprofitId, FundraiserName);
 
@@ -51,16 +51,16 @@ struct CacheState {
     invalidations: u64,
     /// The last outbox row that was read.
     position: Revision,
-    /// The log as it was before that read.
+    /// The log before that row was read.
     log_stamp: LogStamp,
     fundraisers: HashMap<CacheKey, Arc<FundraiserWithTotals>>,
     names: HashMap<FundraiserId, Vec<CacheKey>>,
-    /// By the ID of the picture. Any fundraiser that changes may get any cover, so each change clears them all.
+    /// By the ID of the picture. A change of a fundraiser may affect any cover, so each change removes all of them.
     covers: HashMap<String, CoverVisibility>,
 }
 
 impl FundraiserCache {
-    /// `data` is the folder of the embedded database.
+    /// Creates an empty cache. `data` is the folder of the SQLite database.
     pub fn new(db: Db, data: &Path) -> FundraiserCache {
         let log = matches!(db, Db::Sqlite { .. }).then(|| data.join("causeway.db-wal"));
         FundraiserCache {
@@ -76,7 +76,7 @@ impl FundraiserCache {
         Some((found.modified().ok()?, found.len()))
     }
 
-    /// Finds a fundraiser of a nonprofit; none where it is of another.
+    /// Finds a fundraiser of a nonprofit. Fundraisers of other nonprofits are not found.
     pub async fn find(
         &self,
         nonprofit: NonprofitId,
@@ -97,14 +97,14 @@ impl FundraiserCache {
         let totals = ledger_store::find_totals(&self.db, fundraiser.id).await?;
         let fundraiser = Arc::new(FundraiserWithTotals { fundraiser, totals });
         let mut state = self.write();
-        // What was read may be from before a write that has been answered meanwhile.
+        // If a write was acknowledged in the meantime, this read may be older than the write.
         if state.invalidations == invalidations {
             state.insert(name, &fundraiser);
         }
         Ok(Some(fundraiser))
     }
 
-    /// Returns who may see a hosted picture. Queries the database only once until a fundraiser changes.
+    /// Returns who can see a hosted picture. Queries the database once until a fundraiser changes.
     pub async fn find_cover_visibility(&self, hosted_id: &str) -> sqlx::Result<CoverVisibility> {
         self.catch_up().await;
         let invalidations = {
@@ -125,30 +125,30 @@ impl FundraiserCache {
         Ok(visibility)
     }
 
-    /// Refreshes the cache if the log of the embedded database was written since the last refresh.
+    /// Refreshes the cache if the write-ahead log of SQLite changed since the last refresh.
     async fn catch_up(&self) {
         if self.log_stamp() != self.read().log_stamp {
-            // If the database is unavailable, cached fundraisers are still served; the periodic refresh reports the error.
+            // Cached fundraisers are served even if the database is unavailable. The periodic refresh reports the error.
             let _ = self.refresh().await;
         }
     }
 
     /// Removes a fundraiser that changed.
-    pub fn forget(&self, id: FundraiserId) {
-        self.supported.note(id);
+    pub(crate) fn forget(&self, id: FundraiserId) {
+        self.supported.mark_written(id);
         self.write().forget(id);
     }
 
-    /// Returns a number that changes whenever a fundraiser changes or receives a donation. What was computed from
-    /// fundraisers is valid as long as the number that was read before is the same.
+    /// Returns a number that changes whenever a fundraiser changes or receives a donation. A value that was computed from
+    /// fundraisers is valid while the number is the same as before the computation.
     pub async fn version(&self) -> u64 {
         self.catch_up().await;
         self.read().invalidations
     }
 
-    /// Returns `true` if any fundraiser supports the nonprofit. Queries the database only after one was created.
+    /// Returns whether any fundraiser supports the nonprofit. Queries the database only after a fundraiser was created.
     pub async fn supports(&self, id: NonprofitId) -> sqlx::Result<bool> {
-        self.supported.has(&self.db, id).await
+        self.supported.contains(&self.db, id).await
     }
 
     /// Removes the fundraisers that any process changed since the last refresh.
@@ -171,13 +171,14 @@ impl FundraiserCache {
         let mut state = self.write();
         if let Some(ids) = changed.ids {
             for id in ids {
-                self.supported.note(id);
+                self.supported.mark_written(id);
                 state.forget(id);
             }
         } else {
-            // What came meanwhile may be older than the look.
+            // The cache was empty, or the outbox does not contain all changes. A fundraiser that was inserted in the
+            // meantime may be outdated.
             state.clear();
-            self.supported.note_all();
+            self.supported.mark_all_written();
         }
         state.position = changed.last;
         state.log_stamp = log_stamp;

@@ -1,23 +1,23 @@
-//! The goal of a fundraiser: the one its creator set, or one that grows with what was raised.
+//! The goal of a fundraiser: an amount that its owner set, or one that grows with the amount raised.
 
 use platform::money::Cents;
 
-/// What a fundraiser aims at.
+/// The goal of a fundraiser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
-    /// Set by the creator.
+    /// Set by the owner.
     Custom(Cents),
-    /// Found by [`automatic`].
+    /// Grows with the amount raised.
     Automatic(Cents),
 }
 
-/// No automatic goal is lower: $1,000.
-const LOWEST: i64 = 100_000;
-/// The steps within each power of ten, in tenths.
+/// The lowest automatic goal: $1,000.
+const MIN_GOAL_CENTS: i64 = 100_000;
+/// The goals within each power of ten, in tenths of it.
 const STEPS: [i64; 4] = [10, 25, 50, 75];
 
 impl Goal {
-    /// The goal now.
+    /// Returns the goal after an amount was raised. `set` is the goal that the owner set.
     pub fn after(raised: Cents, set: Option<Cents>) -> Goal {
         match set {
             Some(goal) => Goal::Custom(goal),
@@ -30,23 +30,15 @@ impl Goal {
             Goal::Custom(amount) | Goal::Automatic(amount) => amount,
         }
     }
-
-    /// As the interface writes it.
-    pub fn kind(self) -> &'static str {
-        match self {
-            Goal::Custom(_) => "CUSTOM",
-            Goal::Automatic(_) => "AUTOMATIC",
-        }
-    }
 }
 
-/// The smallest of 1, 2.5, 5 and 7.5 times a power of ten dollars that is at least one and a half times what was
-/// raised, and never under $1,000.
+/// Returns the lowest goal that is at least $1,000 and at least one and a half times the amount raised. Goals are 1, 2.5,
+/// 5 and 7.5 times a power of ten.
 ///
-/// What was raised may be as much as can be counted: the goal then is as high as can be counted.
-pub fn automatic(raised: Cents) -> Cents {
+/// Returns the largest integer if no such goal fits in 64 bits.
+fn automatic(raised: Cents) -> Cents {
     let minimum = (i128::from(raised.get()) * 3 + 1) / 2;
-    let mut power = LOWEST / 10;
+    let mut power = MIN_GOAL_CENTS / 10;
     loop {
         for step in STEPS {
             match power.checked_mul(step) {
@@ -65,7 +57,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_ladder_goes_up_in_known_steps() {
+    fn the_automatic_goal_grows_in_fixed_steps() {
         for (raised, goal) in [
             (0, 100_000),
             (66_666, 100_000),
@@ -80,31 +72,34 @@ mod tests {
     }
 
     #[test]
-    fn a_goal_that_was_set_stays() {
+    fn a_custom_goal_does_not_grow() {
         assert_eq!(
             Goal::after(Cents::new(5), Some(Cents::new(4))),
             Goal::Custom(Cents::new(4))
         );
-        assert_eq!(Goal::after(Cents::new(5), None).kind(), "AUTOMATIC");
+        assert_eq!(
+            Goal::after(Cents::new(5), None),
+            Goal::Automatic(Cents::new(MIN_GOAL_CENTS))
+        );
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(30_000))]
 
         #[test]
-        fn the_goal_is_the_lowest_step_that_is_half_again_what_was_raised(exponent in 0u32..18, factor in 1i64..10) {
+        fn the_goal_is_the_lowest_step_of_at_least_150_percent_of_the_amount_raised(exponent in 0u32..18, factor in 1i64..10) {
             let raised = factor * 10i64.pow(exponent) / 7;
             let goal = i128::from(automatic(Cents::new(raised)).get());
-            prop_assert!(goal >= i128::from(LOWEST) && 2 * goal >= 3 * i128::from(raised));
+            prop_assert!(goal >= i128::from(MIN_GOAL_CENTS) && 2 * goal >= 3 * i128::from(raised));
             let lower = (3u32..19).flat_map(|power| STEPS.map(|step| i128::from(step) * 10i128.pow(power)))
-                .filter(|step| *step >= i128::from(LOWEST) && *step < goal);
+                .filter(|step| *step >= i128::from(MIN_GOAL_CENTS) && *step < goal);
             for step in lower {
-                prop_assert!(2 * step < 3 * i128::from(raised), "{step} would do for {raised}");
+                prop_assert!(2 * step < 3 * i128::from(raised), "{step} is enough for {raised}");
             }
         }
 
         #[test]
-        fn more_raised_never_lowers_the_goal(raised in 0..=i64::MAX / 2, more in 0..=i64::MAX / 2) {
+        fn a_larger_amount_never_lowers_the_goal(raised in 0..=i64::MAX / 2, more in 0..=i64::MAX / 2) {
             prop_assert!(automatic(Cents::new(raised)) <= automatic(Cents::new(raised + more)));
         }
     }

@@ -6,7 +6,7 @@ use directory::{Directory, NonprofitRef, ResolveError};
 use platform::ids::NonprofitId;
 use uuid::Uuid;
 
-/// Finds the nonprofit that a text names. The slug or the ID for several nonprofits gives [`SPECIAL`].
+/// Finds a nonprofit by its slug, EIN or ID. Returns [`SPECIAL`] for the slug or ID of fundraisers for several nonprofits.
 pub async fn find_nonprofit(directory: &Directory, text: &str) -> Result<NonprofitId, ResolveError> {
     if is_special(text.trim()) {
         return Ok(SPECIAL);
@@ -21,7 +21,7 @@ fn is_special(text: &str) -> bool {
     text.eq_ignore_ascii_case(SPECIAL_SLUG) || is_id()
 }
 
-/// Returns the current slug of the nonprofit of a fundraiser, or its ID if the directory does not have it.
+/// Returns the current slug of the nonprofit of a fundraiser, or its ID if the directory does not contain it.
 pub async fn slug_of(directory: &Directory, fundraiser: &Fundraiser) -> sqlx::Result<String> {
     if fundraiser.is_multiple() {
         return Ok(SPECIAL_SLUG.to_owned());

@@ -1,4 +1,4 @@
-//! Which new fundraisers wait for an operator to approve them.
+//! The review of new fundraisers: which of them an operator has to approve.
 
 use super::store;
 use platform::db::Tx;
@@ -11,19 +11,19 @@ pub struct FundraiserSettings {
     pub review: Review,
 }
 
-/// Which new fundraisers wait for a review.
+/// The new fundraisers that an operator has to approve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Review {
     Off,
-    /// Those of accounts without a fundraiser that everybody may see. So an account cannot get around its review by
-    /// creating a second fundraiser.
+    /// Those of accounts without an approved fundraiser. Creating a second fundraiser does not circumvent the review of
+    /// the first.
     First,
     All,
 }
 
 impl Review {
-    /// Returns whether a new fundraiser of an account has to wait.
+    /// Returns whether an operator has to approve a new fundraiser of an account.
     pub async fn is_required(self, tx: &mut Tx, account: AccountId) -> sqlx::Result<bool> {
         match self {
             Review::Off => Ok(false),

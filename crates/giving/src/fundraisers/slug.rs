@@ -1,17 +1,17 @@
-//! The slug of a fundraiser: its name in the address, `/{nonprofit}/f/{slug}`, made from its title.
+//! The slug of a fundraiser: its name in URLs, `/{nonprofit}/f/{slug}`, derived from its title.
 
 use platform::text;
 use uuid::Uuid;
 
-/// No slug is longer.
-pub const MAX_LENGTH: usize = 100;
-/// The part that comes from the title.
+/// The maximum length of a slug.
+pub(super) const MAX_LENGTH: usize = 100;
+/// The maximum length of the part that is derived from the title.
 const MAX_TITLE_LENGTH: usize = 80;
-/// How often four digits are tried.
-const SHORT_TRIES: u32 = 8;
+/// The number of attempts with a suffix of four digits.
+const SHORT_SUFFIX_ATTEMPTS: u32 = 8;
 const FALLBACK: &str = "fundraiser";
 
-/// The slug that a title asks for: ASCII words joined by dashes, never one that reads as an ID.
+/// Returns the slug of a title: ASCII words joined by dashes, and never a UUID, which would be read as an ID.
 pub fn of_title(title: &str) -> String {
     let folded = text::fold(title, '-');
     let slug = text::cut_at_word(&folded, '-', MAX_TITLE_LENGTH);
@@ -22,11 +22,11 @@ pub fn of_title(title: &str) -> String {
     }
 }
 
-/// The same with hex digits, for one that is taken: four, and eight once some of those were taken too, so that the
-/// search has an end however many have one title.
-pub fn with_suffix(slug: &str, number: u32, attempt: u32) -> String {
+/// Appends hex digits to a slug that another fundraiser has. The first attempts append four digits, and later ones
+/// eight, so that a free slug is found no matter how many fundraisers have the same title.
+pub(super) fn with_suffix(slug: &str, number: u32, attempt: u32) -> String {
     match attempt {
-        ..SHORT_TRIES => format!("{slug}-{:04x}", number & 0xffff),
+        ..SHORT_SUFFIX_ATTEMPTS => format!("{slug}-{:04x}", number & 0xffff),
         _ => format!("{slug}-{number:08x}"),
     }
 }
@@ -37,7 +37,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_title_becomes_words_of_an_address() {
+    fn a_slug_consists_of_the_words_of_the_title() {
         for (title, slug) in [
             ("Ana's Birthday & Run", "anas-birthday-and-run"),
             ("  Crème   brûlée!! ", "creme-brulee"),
@@ -55,7 +55,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_title_has_a_slug_that_is_no_id(title in ".{0,200}", number in any::<u32>(), attempt in 0..16_u32) {
+        fn every_title_has_a_slug_that_is_not_an_id(title in ".{0,200}", number in any::<u32>(), attempt in 0..16_u32) {
             for slug in [of_title(&title), with_suffix(&of_title(&title), number, attempt)] {
                 prop_assert!((1..=MAX_LENGTH).contains(&slug.len()));
                 prop_assert!(slug.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'));

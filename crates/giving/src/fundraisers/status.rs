@@ -1,27 +1,20 @@
-//! Who can see a fundraiser, and whether it is open.
+//! The status of a fundraiser.
 
-/// The status of a fundraiser. Only operators hide one or end its review.
+/// Who can see a fundraiser, and whether it accepts donations. Only operators hide one or end its review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Everybody sees it. It accepts donations within its dates.
+    /// Everyone can see it. It accepts donations within its dates.
     Published,
-    /// It waits for an operator to approve it. Only its owner and operators see it.
+    /// It is waiting for an operator to approve it. Only its owner and operators can see it.
     InReview,
-    /// An operator has hidden it. Only its owner and operators see it.
+    /// An operator has hidden it. Only its owner and operators can see it.
     Hidden,
-    /// Everybody sees it, and it accepts no donations.
+    /// Everyone can see it, but it accepts no donations.
     Closed,
 }
 
 impl Status {
-    pub const ALL: [Status; 4] = [
-        Status::Published,
-        Status::InReview,
-        Status::Hidden,
-        Status::Closed,
-    ];
-
-    /// Its name in the API.
+    /// Its name in the output of commands.
     pub const fn as_str(self) -> &'static str {
         match self {
             Status::Published => "PUBLISHED",
@@ -31,15 +24,8 @@ impl Status {
         }
     }
 
-    /// Returns the status with this name, ignoring case.
-    pub fn find(name: &str) -> Option<Status> {
-        Status::ALL
-            .into_iter()
-            .find(|status| status.as_str().eq_ignore_ascii_case(name))
-    }
-
-    /// Returns whether everybody can see it.
-    pub const fn is_public(self) -> bool {
+    /// Returns whether everyone can see it.
+    pub(super) const fn is_public(self) -> bool {
         matches!(self, Status::Published | Status::Closed)
     }
 }

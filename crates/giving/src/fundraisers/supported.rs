@@ -1,5 +1,7 @@
-//! The nonprofits that some fundraiser supports, in memory: nearly every profile has no fundraisers, and is drawn
-//! without a question to the store. Only those of new fundraisers are loaded again.
+//! A set of all nonprofits that fundraisers support, in memory.
+//!
+//! Most nonprofits have no fundraisers, so most profiles are rendered without a query. After a fundraiser was created, only
+//! its nonprofits are loaded.
 
 use super::store;
 use arc_swap::ArcSwap;
@@ -13,9 +15,9 @@ use tokio::sync::Mutex as AsyncMutex;
 /// With more new fundraisers than this, all are loaded with one query.
 const MAX_LOADED_ONE_BY_ONE: usize = 100;
 
-/// The nonprofits that fundraisers support. Those of one fundraiser never change.
+/// The nonprofits that fundraisers support. The nonprofits of a fundraiser never change.
 #[derive(Debug)]
-pub struct SupportedNonprofits {
+pub(super) struct SupportedNonprofits {
     snapshot: ArcSwap<Snapshot>,
     /// Incremented for every new fundraiser, while `unloaded` is locked.
     version: AtomicU64,
@@ -24,7 +26,7 @@ pub struct SupportedNonprofits {
     loading: AsyncMutex<()>,
 }
 
-/// What the snapshot lacks.
+/// The fundraisers that the snapshot does not contain.
 #[derive(Clone, Debug)]
 enum Unloaded {
     Everything,
@@ -33,7 +35,7 @@ enum Unloaded {
 
 #[derive(Clone, Debug, Default)]
 struct Snapshot {
-    /// The version that it was loaded for. A load that is canceled leaves the old one.
+    /// The version for which it was loaded. A canceled load does not change it.
     version: u64,
     fundraisers: HashSet<FundraiserId>,
     nonprofits: HashSet<NonprofitId>,
@@ -51,8 +53,8 @@ impl Default for SupportedNonprofits {
 }
 
 impl SupportedNonprofits {
-    /// Notes that a fundraiser was written; one that is not known is new.
-    pub fn note(&self, id: FundraiserId) {
+    /// Records that a fundraiser was written. It is loaded later if the snapshot does not contain it.
+    pub(super) fn mark_written(&self, id: FundraiserId) {
         if self.snapshot.load().fundraisers.contains(&id) {
             return;
         }
@@ -64,17 +66,18 @@ impl SupportedNonprofits {
         self.version.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Notes that any fundraiser may be new, and that any may have disappeared.
-    pub fn note_all(&self) {
+    /// Records that any fundraiser may have been created or removed.
+    pub(super) fn mark_all_written(&self) {
         let mut unloaded = self.unloaded();
         *unloaded = Unloaded::Everything;
         self.version.fetch_add(1, Ordering::AcqRel);
     }
 
-    pub async fn has(&self, db: &Db, id: NonprofitId) -> sqlx::Result<bool> {
+    /// Returns whether a fundraiser supports the nonprofit.
+    pub(super) async fn contains(&self, db: &Db, id: NonprofitId) -> sqlx::Result<bool> {
         if self.is_stale() {
             let _loading = self.loading.lock().await;
-            // Another caller may have loaded it meanwhile.
+            // Another caller may have loaded it in the meantime.
             if self.is_stale() {
                 self.load(db).await?;
             }
@@ -91,7 +94,7 @@ impl SupportedNonprofits {
     }
 
     async fn load(&self, db: &Db) -> sqlx::Result<()> {
-        // A fundraiser that is written during the query makes the snapshot stale again.
+        // The version is read first: a fundraiser that is written during the query makes the snapshot stale again.
         let (version, unloaded) = {
             let unloaded = self.unloaded();
             (self.version.load(Ordering::Acquire), unloaded.clone())

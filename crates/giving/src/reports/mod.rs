@@ -1,4 +1,4 @@
-//! Reports: what visitors tell operators about a fundraiser or a nonprofit.
+//! Reports: messages of visitors to operators about a fundraiser or a nonprofit.
 
 pub mod store;
 
@@ -8,7 +8,7 @@ use uuid::Uuid;
 /// The maximum length of the details in characters.
 pub const MAX_DETAILS_CHARS: usize = 2_000;
 
-/// What a report is about.
+/// The subject of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     Fundraiser(FundraiserId),
@@ -16,7 +16,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// As it is stored.
+    /// Its kind in the database and in the output of commands.
     pub const fn kind(self) -> &'static str {
         match self {
             Subject::Fundraiser(_) => "fundraiser",
@@ -40,7 +40,7 @@ impl Subject {
     }
 }
 
-/// Why something was reported.
+/// The reason for a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     Fraud,
@@ -48,7 +48,7 @@ pub enum Reason {
     Offensive,
     Copyright,
     Other,
-    /// A nonprofit asks for a correction of its page.
+    /// A request to correct the page of a nonprofit.
     Correction,
 }
 
@@ -62,7 +62,7 @@ impl Reason {
         Reason::Other,
     ];
 
-    /// Its name in forms and in the store.
+    /// Its name in forms and in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Reason::Fraud => "fraud",
@@ -88,7 +88,7 @@ pub struct Report {
     pub subject: Subject,
     pub reason: Reason,
     pub details: String,
-    /// Where to reach the person, if they want to be reached.
+    /// The email address of the sender, if they left one.
     pub email: Option<String>,
     pub created_at: i64,
     pub closed_at: Option<i64>,
