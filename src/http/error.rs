@@ -301,10 +301,13 @@ impl From<giving::Error> for Error {
     fn from(error: giving::Error) -> Error {
         match error {
             giving::Error::NotFound => Error::NotFound,
-            giving::Error::Invalid(errors) => Error::InvalidBody(errors),
+            giving::Error::Invalid(errors) => {
+                // Entry points convert invalid fields themselves, because only they know the names that clients use.
+                tracing::error!(?errors, "a handler did not report invalid fields");
+                Error::Internal
+            }
             giving::Error::Mismatch => Error::IdempotencyMismatch,
             giving::Error::InProgress => Error::IdempotencyInProgress,
-            giving::Error::PictureUnavailable => Error::Unavailable,
             giving::Error::Suspended => Error::BlockedKey,
             giving::Error::Store(error) => Error::of_store(&error.0),
         }

@@ -1,7 +1,7 @@
 //! Why a fundraiser was not created or changed.
 
+use crate::fundraisers::rules::InvalidField;
 use crate::ledger::writer::WriteError;
-use platform::field_error::FieldError;
 use thiserror::Error;
 
 /// The error of every write to fundraisers.
@@ -12,16 +12,13 @@ pub enum Error {
     NotFound,
     /// Some fields are invalid; all of them are named.
     #[error("some fields are invalid")]
-    Invalid(Vec<FieldError>),
+    Invalid(Vec<InvalidField>),
     /// The idempotency key was used before with a different request.
     #[error("the idempotency key was used with a different request")]
     Mismatch,
     /// The first request with the idempotency key has not finished.
     #[error("the first request with this idempotency key is still in progress")]
     InProgress,
-    /// The picture cannot be stored right now. The reason has been logged.
-    #[error("the picture cannot be stored right now")]
-    PictureUnavailable,
     /// An operator has suspended the account.
     #[error("the account is suspended")]
     Suspended,

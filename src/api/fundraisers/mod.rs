@@ -2,6 +2,9 @@
 
 pub mod bodies;
 pub mod dates;
+mod fields;
+mod input;
 pub mod own;
+mod picture;
 pub mod reads;
 pub mod writes;

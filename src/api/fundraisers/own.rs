@@ -2,6 +2,8 @@
 
 use crate::api::fundraisers::bodies::{FundraiserBody, WrittenBody, to_json};
 use crate::api::fundraisers::dates::assume_utc;
+use crate::api::fundraisers::fields::{Fields, to_error};
+use crate::api::fundraisers::picture::take_picture;
 use crate::api::problems::{
     AccountProblems, InvalidParameter, JsonBodyProblems, NotModified, OwnFundraiserNotFound, Unavailable,
     UnavailableWrite,
@@ -18,10 +20,8 @@ use crate::http::public_key::Fundraisers;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use giving::fundraisers::change::Change;
-use giving::fundraisers::fields::Fields;
+use giving::fundraisers::change::FundraiserChange;
 use giving::fundraisers::names::slug_of;
-use giving::fundraisers::validate::take_picture;
 use giving::fundraisers::write::UpdateFundraiser;
 use giving::fundraisers::{Fundraiser, store};
 use platform::ids::{AccountId, FundraiserId};
@@ -103,10 +103,13 @@ pub async fn change(
     let current = find_own(&app, credentials.account, &id).await?;
     // All fields are checked before the picture is stored.
     let mut fields = Fields::new(&body.fields);
-    Change::read(&mut fields, &current);
+    let change = fields.read_change();
+    if let Err(giving::Error::Invalid(invalid)) = change.apply(&current) {
+        fields.add_invalid(invalid);
+    }
     let cover = take_picture(&app.pictures, &mut fields, dry_run).await?;
-    fields.finish()?;
-    let update = UpdateFundraiser::Fields(body.fields, cover);
+    let change = fields.finish(Some(FundraiserChange { cover, ..change }))?;
+    let update = UpdateFundraiser::Change(change);
     apply(&app, credentials.account, current, update, dry_run).await
 }
 
@@ -252,12 +255,12 @@ async fn apply(
     dry_run: bool,
 ) -> Result<Response> {
     let changed = if dry_run {
-        update.change(&current, app.clock.millis())?.apply(&current).0
+        update.apply(&current, app.clock.millis()).map_err(to_error)?
     } else {
         let changed = app.recorder.change(account, current.id, update).await;
         changed.map_err(|error| match error {
             giving::Error::NotFound => Error::own_fundraiser_not_found(&current.id.to_string()),
-            error => error.into(),
+            error => to_error(error),
         })?
     };
     let slug = slug_of(&app.directory, &changed).await?;

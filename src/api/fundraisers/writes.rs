@@ -2,6 +2,8 @@
 
 use crate::api::fundraisers::bodies::{WrittenBody, to_json};
 use crate::api::fundraisers::dates::assume_utc;
+use crate::api::fundraisers::fields::{Fields, to_error};
+use crate::api::fundraisers::picture::take_picture;
 use crate::api::problems::{AccountProblems, IdempotencyProblems, JsonBodyProblems};
 use crate::api::schemas::{
     Currency, Description, EndDate, IdempotencyKeyText, StartDate, Switch, Title, Weights,
@@ -16,7 +18,6 @@ use crate::http::public_key::Create;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION};
 use axum::response::{IntoResponse, Response};
-use giving::fundraisers::validate::validate;
 use giving::fundraisers::write::CreateFundraiser;
 use giving::fundraisers::{Fundraiser, slug};
 use giving::idempotency::{self, IdempotentRequest, StoredResponse};
@@ -115,8 +116,20 @@ pub async fn create(
     {
         return Ok(created_response(response));
     }
-    let validated = validate(&app.directory, &app.pictures, account, &body.fields, dry_run);
-    let (fundraiser, nonprofit) = validated.await?;
+    let mut fields = Fields::new(&body.fields);
+    let validated = match fields.read_input().validate(&app.directory, account).await {
+        Err(giving::Error::Invalid(invalid)) => {
+            fields.add_invalid(invalid);
+            None
+        }
+        validated => Some(validated?),
+    };
+    let cover = take_picture(&app.pictures, &mut fields, dry_run).await?;
+    let (fundraiser, nonprofit) = fields.finish(validated)?;
+    let fundraiser = Fundraiser {
+        cover: cover.flatten(),
+        ..fundraiser
+    };
     let livemode = !app.is_test_mode();
     if dry_run {
         let now = app.clock.millis();
@@ -142,8 +155,8 @@ pub async fn create(
         request,
         review,
     };
-    let created = app.recorder.create(command, respond).await?;
-    Ok(created_response(created))
+    let created = app.recorder.create(command, respond).await;
+    Ok(created_response(created.map_err(to_error)?))
 }
 
 fn created_response(StoredResponse { location, body }: StoredResponse) -> Response {

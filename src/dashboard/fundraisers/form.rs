@@ -1,4 +1,4 @@
-//! The form of a fundraiser. Its values become a request body of the API, so the same rules validate both.
+//! The form of a fundraiser.
 
 use crate::dashboard::uploads;
 use crate::web::form::picker::NonprofitPicker;
@@ -6,18 +6,18 @@ use crate::web::form::picture::PictureInput;
 use crate::web::texts::{Fundraisers as Texts, FundraisingTexts};
 use crate::web::{Field, Form, FormData};
 use giving::fundraisers::Fundraiser;
+use giving::fundraisers::change::FundraiserChange;
+use giving::fundraisers::input::{FundraiserInput, SupportedInput};
+use giving::fundraisers::rules::{FieldProblem, FundraiserField, InvalidField};
 use jiff::Timestamp;
 use jiff::civil::Date;
-use platform::field_error::FieldError;
 use platform::ids::FundraiserId;
 use platform::money::Cents;
 use platform::text::hex;
-use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-/// A start date means the start of that day, and an end date its end.
-const START_OF_DAY: &str = "00:00:00Z";
-const END_OF_DAY: &str = "23:59:59.999Z";
+const EPOCH: Date = Date::constant(1970, 1, 1);
+const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 const FIELD_NAMES: [&str; 6] = [
     "title",
     "description",
@@ -144,59 +144,95 @@ impl<'a> EditedValues<'a> {
     }
 }
 
-/// Converts the values to a request body of the API. Invalid values are left out, and an error is added to the form. If a
-/// fundraiser is edited, unchanged values are left out too.
-pub fn to_body(
-    form: &mut Form,
-    data: &FormData,
-    fundraiser: Option<&Fundraiser>,
-    t: &Texts,
-) -> Map<String, Value> {
-    let values = EditedValues::new(data, fundraiser);
-    let mut body = Map::new();
-    if let Some(title) = values.find("title") {
-        body.insert("title".to_owned(), json!(title));
+/// Converts the values to a new fundraiser that supports `supported`. Invalid values are left out, and an error is added
+/// to the form.
+pub fn to_input(form: &mut Form, data: &FormData, supported: SupportedInput, t: &Texts) -> FundraiserInput {
+    let change = parse(form, &EditedValues::new(data, None), t);
+    FundraiserInput {
+        title: change.title.unwrap_or_default(),
+        description: change.description.flatten(),
+        starts_at: change.starts_at.flatten(),
+        ends_at: change.ends_at.flatten(),
+        goal: change.goal.flatten(),
+        offline: change.offline.flatten(),
+        supported,
     }
-    if let Some(description) = values.find("description") {
-        body.insert("description".to_owned(), json!(description.replace("\r\n", "\n")));
-    }
-    for (name, time) in [("startDate", START_OF_DAY), ("endDate", END_OF_DAY)] {
-        match values.find(name).map(str::trim) {
-            None => {}
-            Some("") => _ = body.insert(name.to_owned(), Value::Null),
-            Some(value) => match value.parse::<Date>() {
-                Ok(date) => _ = body.insert(name.to_owned(), json!(format!("{date}T{time}"))),
-                Err(_) => form.add_error(name, t.invalid_date),
-            },
-        }
-    }
-    for (name, min, too_small) in [
-        ("goal", 1, t.invalid_goal),
-        ("raisedOffline", 0, t.invalid_amount),
-    ] {
-        match values.find(name).map(str::trim) {
-            None => {}
-            Some("") => _ = body.insert(name.to_owned(), Value::Null),
-            Some(value) => match Cents::from_dollars(value) {
-                Some(amount) if amount.get() >= min => {
-                    _ = body.insert(name.to_owned(), json!(amount.get()));
-                }
-                Some(_) => form.add_error(name, too_small),
-                None => form.add_error(name, t.invalid_amount),
-            },
-        }
-    }
-    body
 }
 
-/// Adds the validation errors of the API to the fields of the form.
-pub fn add_errors(form: &mut Form, errors: Vec<FieldError>) {
-    for error in errors {
-        match error.field.as_str() {
-            field if field == "nonprofitId" || field.starts_with("forNonprofit") => {
-                form.add_error("nonprofit", error.detail);
+/// Converts the values that were edited to a change of a fundraiser. Invalid values are left out, and an error is added
+/// to the form.
+pub fn to_change(form: &mut Form, data: &FormData, fundraiser: &Fundraiser, t: &Texts) -> FundraiserChange {
+    parse(form, &EditedValues::new(data, Some(fundraiser)), t)
+}
+
+fn parse(form: &mut Form, values: &EditedValues<'_>, t: &Texts) -> FundraiserChange {
+    FundraiserChange {
+        title: values.find("title").map(str::to_owned),
+        description: values
+            .find("description")
+            .map(|text| Some(text.replace("\r\n", "\n"))),
+        starts_at: parse_with(form, values, "startDate", start_of_day, t.invalid_date),
+        ends_at: parse_with(form, values, "endDate", end_of_day, t.invalid_date),
+        goal: parse_with(form, values, "goal", Cents::from_dollars, t.invalid_amount),
+        offline: parse_with(
+            form,
+            values,
+            "raisedOffline",
+            Cents::from_dollars,
+            t.invalid_amount,
+        ),
+        cover: None,
+    }
+}
+
+/// Parses an optional value. An empty one clears the field.
+fn parse_with<T>(
+    form: &mut Form,
+    values: &EditedValues<'_>,
+    name: &'static str,
+    parse: impl Fn(&str) -> Option<T>,
+    error: &'static str,
+) -> Option<Option<T>> {
+    let text = values.find(name)?.trim();
+    if text.is_empty() {
+        return Some(None);
+    }
+    let parsed = parse(text);
+    if parsed.is_none() {
+        form.add_error(name, error);
+    }
+    parsed.map(Some)
+}
+
+/// Returns the first millisecond of a day in UTC.
+fn start_of_day(text: &str) -> Option<i64> {
+    let date: Date = text.parse().ok()?;
+    Some(date.duration_since(EPOCH).as_millis() as i64)
+}
+
+/// Returns the last millisecond of a day in UTC.
+fn end_of_day(text: &str) -> Option<i64> {
+    start_of_day(text).map(|start| start + DAY_MILLIS - 1)
+}
+
+/// Adds an error to each field of the form that is invalid.
+pub fn add_errors(form: &mut Form, errors: Vec<InvalidField>, t: &Texts) {
+    for InvalidField { field, problem } in errors {
+        let name = match field {
+            FundraiserField::Title => "title",
+            FundraiserField::Description => "description",
+            FundraiserField::StartsAt => "startDate",
+            FundraiserField::EndsAt => "endDate",
+            FundraiserField::Goal => "goal",
+            FundraiserField::Offline => "raisedOffline",
+            FundraiserField::Supported | FundraiserField::SupportedAt(_) | FundraiserField::WeightAt(_) => {
+                "nonprofit"
             }
-            field => form.add_error(field, error.detail),
+        };
+        match (problem, field) {
+            (FieldProblem::AmountRange, FundraiserField::Goal) => form.add_error(name, t.invalid_goal),
+            (FieldProblem::AmountRange, _) => form.add_error(name, t.invalid_amount),
+            (problem, _) => form.add_error(name, problem.to_string()),
         }
     }
 }
@@ -212,41 +248,49 @@ mod tests {
     use super::*;
     use crate::web::texts::{EN, FUNDRAISING_EN};
 
-    fn body(form_data: &str) -> (Map<String, Value>, bool) {
+    fn parse(form_data: &str) -> (FundraiserChange, bool) {
         let mut form = new_form(&EN.fundraisers, &FUNDRAISING_EN);
-        let body = to_body(&mut form, &FormData::parse(form_data), None, &EN.fundraisers);
-        (body, form.has_errors())
+        let data = FormData::parse(form_data);
+        let change = super::parse(&mut form, &EditedValues::new(&data, None), &EN.fundraisers);
+        (change, form.has_errors())
     }
 
     #[test]
     fn dates_cover_whole_days() {
-        let (body, has_errors) = body("startDate=2026-05-01&endDate=2026-05-01");
-        assert_eq!(body["startDate"], "2026-05-01T00:00:00Z");
-        assert_eq!(body["endDate"], "2026-05-01T23:59:59.999Z");
+        let (change, has_errors) = parse("startDate=2026-05-01&endDate=2026-05-01");
+        let time = |text: &str| text.parse::<Timestamp>().unwrap().as_millisecond();
+        assert_eq!(change.starts_at, Some(Some(time("2026-05-01T00:00:00Z"))));
+        assert_eq!(change.ends_at, Some(Some(time("2026-05-01T23:59:59.999Z"))));
         assert!(!has_errors);
+        // The rules for dates refuse years that are too far away.
+        assert!(!parse("startDate=-9999-01-01&endDate=9999-12-31").1);
     }
 
     #[test]
     fn empty_fields_are_cleared_and_missing_fields_stay() {
-        let (body, has_errors) = body("goal=+&endDate=&description=a%0D%0Ab");
-        assert_eq!(
-            Value::Object(body),
-            json!({"goal": null, "endDate": null, "description": "a\nb"})
-        );
-        assert!(!has_errors);
+        let expected = FundraiserChange {
+            description: Some(Some("a\nb".to_owned())),
+            ends_at: Some(None),
+            goal: Some(None),
+            ..FundraiserChange::default()
+        };
+        assert_eq!(parse("goal=+&endDate=&description=a%0D%0Ab"), (expected, false));
     }
 
     #[test]
     fn invalid_values_are_rejected_and_left_out() {
         for form_data in [
             "goal=lots",
-            "goal=0",
             "raisedOffline=-1",
             "startDate=soon",
             "endDate=2026-02-30",
         ] {
-            assert_eq!(body(form_data), (Map::new(), true), "{form_data}");
+            assert_eq!(
+                parse(form_data),
+                (FundraiserChange::default(), true),
+                "{form_data}"
+            );
         }
-        assert_eq!(body("raisedOffline=0").0["raisedOffline"], 0);
+        assert_eq!(parse("raisedOffline=0").0.offline, Some(Some(Cents::ZERO)));
     }
 }

@@ -25,15 +25,14 @@ use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use giving;
-use giving::fundraisers::validate::validate;
+use giving::fundraisers::change::FundraiserChange;
+use giving::fundraisers::input::SupportedInput;
 use giving::fundraisers::write::{CreateFundraiser, UpdateFundraiser};
 use giving::fundraisers::{Fundraiser, store};
 use giving::idempotency::{IdempotentRequest, StoredResponse};
 use giving::ledger::entry::TotalsByMode;
 use giving::ledger::store as ledger;
 use platform::ids::FundraiserId;
-use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 use uuid::Uuid;
@@ -140,15 +139,15 @@ pub async fn create(
     if let Some(refusal) = refuse_to_create(&app, &user, &layout, Tab::Fundraisers).await? {
         return Ok(refusal);
     }
-    let mut body = form::to_body(&mut form, &data, None, t);
-    find_nonprofits(&app, &mut form, &mut body, &f.picker).await?;
+    let supported = find_nonprofits(&app, &mut form, &f.picker).await?;
+    let input = form::to_input(&mut form, &data, supported, t);
     let cover = uploads::take(&app, &user, &mut form, &mut data, file, &f.picture).await?;
     if data.text("action") == form::EDIT {
         return Ok(new_with(&user, layout, form).into_response());
     }
-    let validated = match validate(&app.directory, &app.pictures, user.account, &body, false).await {
+    let validated = match input.validate(&app.directory, user.account).await {
         Err(giving::Error::Invalid(errors)) => {
-            form::add_errors(&mut form, errors);
+            form::add_errors(&mut form, errors, t);
             None
         }
         validated => Some(validated?).filter(|_| !form.has_errors()),
@@ -170,7 +169,7 @@ pub async fn create(
         form.add_form_error(fill(t.too_often, &[("seconds", &seconds.to_string())]));
         return Ok(new_with(&user, layout, form).too_many_requests(Duration::from_secs(seconds)));
     }
-    let order = CreateFundraiser {
+    let command = CreateFundraiser {
         fundraiser,
         // Detects a second request that arrives at the same time.
         request: Some(IdempotentRequest {
@@ -181,11 +180,11 @@ pub async fn create(
         review: app.config.fundraisers.review,
     };
     // The page that follows is the same for every request with this key, so the response needs no content.
-    let created = app.recorder.create(order, |_, _| StoredResponse::default());
+    let created = app.recorder.create(command, |_, _| StoredResponse::default());
     match created.await {
         Ok(_) => Ok(redirect(&app, id, Flash::FundraiserCreated)),
         Err(giving::Error::Invalid(errors)) => {
-            form::add_errors(&mut form, errors);
+            form::add_errors(&mut form, errors, t);
             Ok(new_with(&user, layout, form).invalid())
         }
         Err(error) => Err(error.into()),
@@ -208,25 +207,19 @@ async fn admit(app: &App, user: &SignedIn) -> Result<(), u64> {
     }
 }
 
-/// Adds the nonprofits of the form to a request body of the API, and errors to the form.
-async fn find_nonprofits(
-    app: &App,
-    form: &mut Form,
-    body: &mut Map<String, Value>,
-    t: &PickerTexts,
-) -> Result<()> {
+/// Finds the nonprofits of the form, and adds errors to the form.
+async fn find_nonprofits(app: &App, form: &mut Form, t: &PickerTexts) -> Result<SupportedInput> {
     let Some(picker) = form.picker_mut() else {
-        return Ok(());
+        return Ok(nonprofits::to_input(Vec::new()));
     };
     let found = nonprofits::resolve(app, picker, t).await?;
-    nonprofits::add_to_body(body, &found);
     let error = picker.first_error();
     match error {
         Some(error) => form.add_error("nonprofit", error),
         None if found.is_empty() => form.add_error("nonprofit", t.empty),
         None => {}
     }
-    Ok(())
+    Ok(nonprofits::to_input(found))
 }
 
 fn new_with(user: &SignedIn, layout: Layout, form: Form) -> FormPage {
@@ -261,7 +254,7 @@ pub async fn edit(
     let fundraiser = find_own(&app, &user, &id).await?;
     let (t, f) = (&layout.t.fundraisers, layout.f);
     let mut form = form::edit_form(t, f, &fundraiser).with_values(&data);
-    let body = form::to_body(&mut form, &data, Some(&fundraiser), t);
+    let change = form::to_change(&mut form, &data, &fundraiser, t);
     let cover = uploads::take(&app, &user, &mut form, &mut data, file, &f.picture).await?;
     if data.text("action") == form::EDIT {
         return Ok(edit_with(&app, &user, layout, fundraiser, form)
@@ -273,14 +266,13 @@ pub async fn edit(
     } else {
         cover.map(Some)
     };
-    let update = UpdateFundraiser::Fields(body, cover);
+    let update = UpdateFundraiser::Change(FundraiserChange { cover, ..change });
     // Validated before it is written, so that all errors are shown at once.
-    let changed = match update.change(&fundraiser, app.clock.millis()) {
+    let changed = match update.apply(&fundraiser, app.clock.millis()) {
         Ok(_) if form.has_errors() => None,
-        Ok(change) if data.text("action") == form::PREVIEW => {
+        Ok(changed) if data.text("action") == form::PREVIEW => {
             let subject = (preview::Subject::Change, format!("{}/edit", path(fundraiser.id)));
             let totals = ledger::find_totals(&app.db, fundraiser.id).await?;
-            let (changed, _) = change.apply(&fundraiser);
             return preview::show(&app, &user, layout, subject, &changed, totals, &data).await;
         }
         Ok(_) => Some(app.recorder.change(user.account, fundraiser.id, update).await),
@@ -289,7 +281,7 @@ pub async fn edit(
     match changed {
         Some(Ok(changed)) => Ok(redirect(&app, changed.id, Flash::FundraiserChanged)),
         Some(Err(giving::Error::Invalid(errors))) => {
-            form::add_errors(&mut form, errors);
+            form::add_errors(&mut form, errors, t);
             Ok(edit_with(&app, &user, layout, fundraiser, form).await?.invalid())
         }
         Some(Err(error)) => Err(error.into()),

@@ -6,10 +6,9 @@ use crate::web::form::picker::{NonprofitMatch, NonprofitPicker, PickerRow};
 use crate::web::texts::{PickerTexts, fill};
 use directory::nonprofits::Nonprofit;
 use directory::{NonprofitRef, ResolveError};
-use giving::fundraisers::SPECIAL;
+use giving::fundraisers::input::SupportedInput;
+use giving::fundraisers::rules::is_weight;
 use platform::ids::NonprofitId;
-use platform::money::MAX_WEIGHT;
-use serde_json::{Map, Value, json};
 
 /// The matches of a name to choose from.
 const MAX_MATCHES: usize = 6;
@@ -41,10 +40,6 @@ pub async fn resolve(
         }
     }
     Ok(found)
-}
-
-fn is_weight(share: f64) -> bool {
-    share.is_finite() && share > 0.0 && share <= MAX_WEIGHT
 }
 
 async fn resolve_row(app: &App, row: &mut PickerRow, t: &PickerTexts) -> Result<Option<NonprofitId>> {
@@ -108,18 +103,10 @@ fn to_match(nonprofit: &Nonprofit<'_>, t: &PickerTexts) -> NonprofitMatch {
     }
 }
 
-/// Adds the nonprofits to a request body of the API.
-pub fn add_to_body(body: &mut Map<String, Value>, nonprofits: &[(NonprofitId, f64)]) {
-    match nonprofits {
-        [] => {}
-        [(id, _)] => _ = body.insert("nonprofitId".to_owned(), json!(id.0)),
-        several => {
-            let ids: Vec<_> = several.iter().map(|(id, _)| id.0).collect();
-            let weights: Vec<_> = several.iter().map(|(_, weight)| *weight).collect();
-            body.insert("nonprofitId".to_owned(), json!(SPECIAL.0));
-            body.insert("type".to_owned(), json!("MULTIPLE_NONPROFITS"));
-            body.insert("forNonprofits".to_owned(), json!(ids));
-            body.insert("forNonprofitWeights".to_owned(), json!(weights));
-        }
+/// Converts the nonprofits of a form. A fundraiser for one nonprofit has no shares.
+pub fn to_input(nonprofits: Vec<(NonprofitId, f64)>) -> SupportedInput {
+    match nonprofits.as_slice() {
+        [(id, _)] => SupportedInput::One(*id),
+        _ => SupportedInput::Several(nonprofits),
     }
 }

@@ -3,17 +3,17 @@
 pub mod cache;
 pub mod change;
 pub mod cover;
-pub mod fields;
 pub mod goal;
+mod history;
 pub mod input;
 pub mod moderate;
 pub mod names;
 pub mod review;
+pub mod rules;
 pub mod slug;
-pub mod status;
+mod status;
 pub mod store;
-pub mod supported;
-pub mod validate;
+mod supported;
 pub mod write;
 
 pub use status::Status;
@@ -23,9 +23,9 @@ use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::{Cents, Weights};
 use uuid::Uuid;
 
-/// The ID that takes the place of the nonprofit in a fundraiser for several.
+/// The ID that a fundraiser for several nonprofits has in place of the ID of a nonprofit.
 pub const SPECIAL: NonprofitId = NonprofitId(Uuid::from_u128(0xddac_c399_20c5_462e_80e1_97fa_9580_71ea));
-/// The same in an address.
+/// The slug that its URL has in place of the slug of a nonprofit.
 pub const SPECIAL_SLUG: &str = "special-fundraiser";
 
 /// A stored fundraiser.
@@ -34,23 +34,23 @@ pub struct Fundraiser {
     pub id: FundraiserId,
     pub nonprofit: NonprofitId,
     pub slug: String,
-    /// Who made it; the account may be gone.
+    /// The owner. The account may have been deleted.
     pub account: AccountId,
     pub title: String,
     pub description: Option<String>,
-    /// The hosted picture; none where a cover is drawn.
+    /// The ID of a hosted picture. `None` if the cover is generated.
     pub cover: Option<String>,
     pub starts_at: Option<i64>,
     pub ends_at: Option<i64>,
     pub goal: Option<Cents>,
-    /// The amount raised offline, as its creator reported it; the ledger has the entries.
+    /// The amount raised offline, as its owner reported it. The ledger has entries for it.
     pub offline: Option<Cents>,
     pub created_at: i64,
     pub closed_at: Option<i64>,
-    /// When an operator hid it, and the reason that its creator sees.
+    /// When an operator hid it, and the reason that its owner sees.
     pub hidden_at: Option<i64>,
     pub hidden_reason: Option<String>,
-    /// Since when it waits for an operator to approve it.
+    /// When it started to wait for an operator to approve it.
     pub in_review_since: Option<i64>,
     pub version: i64,
     /// The nonprofits it supports, in the order given, with their weights.
@@ -58,12 +58,12 @@ pub struct Fundraiser {
 }
 
 impl Fundraiser {
-    /// Is it for several nonprofits?
+    /// Returns whether it supports several nonprofits.
     pub fn is_multiple(&self) -> bool {
         self.nonprofit == SPECIAL
     }
 
-    /// Its status. Decisions of operators take precedence over those of its owner.
+    /// Returns its status. Decisions of operators take precedence over those of its owner.
     pub fn status(&self) -> Status {
         if self.hidden_at.is_some() {
             Status::Hidden
@@ -76,20 +76,20 @@ impl Fundraiser {
         }
     }
 
-    /// Whether everyone can see it.
+    /// Returns whether everyone can see it.
     pub fn is_public(&self) -> bool {
         self.status().is_public()
     }
 
-    /// Whether it accepts donations: it is published, and it is within its dates, if any are set.
+    /// Returns whether it accepts donations: it is published, and `now` is within its dates.
     pub fn is_active(&self, now: i64) -> bool {
         self.status() == Status::Published
             && self.starts_at.is_none_or(|start| start <= now)
             && self.ends_at.is_none_or(|end| now <= end)
     }
 
-    /// How a donation to it is split.
-    pub fn beneficiaries(&self) -> Beneficiaries {
+    /// Returns how a donation to it is split.
+    pub(crate) fn beneficiaries(&self) -> Beneficiaries {
         beneficiaries(&self.supported)
     }
 }
@@ -98,12 +98,12 @@ fn beneficiaries(supported: &[(NonprofitId, f64)]) -> Beneficiaries {
     let weights: Vec<f64> = supported.iter().map(|(_, weight)| *weight).collect();
     Beneficiaries {
         nonprofits: supported.iter().map(|(id, _)| *id).collect(),
-        // Only weights that can be used are ever stored.
+        // Stored weights were validated when the fundraiser was created.
         weights: Weights::relative(&weights).unwrap_or_else(|| Weights::equal(weights.len())),
     }
 }
 
-/// How an address names a fundraiser: a UUID is its ID, all else its slug.
+/// A fundraiser in a URL: its ID or its slug.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FundraiserName {
     Id(FundraiserId),
@@ -111,7 +111,7 @@ pub enum FundraiserName {
 }
 
 impl FundraiserName {
-    /// Blanks at the ends fall, large letters become small. Nothing where it can name none.
+    /// Parses a name. Trims and lowercases a slug. Returns `None` for an invalid name.
     pub fn parse(text: &str) -> Option<FundraiserName> {
         let text = text.trim();
         let is_slug = (1..=slug::MAX_LENGTH).contains(&text.len())
@@ -129,7 +129,7 @@ impl FundraiserName {
 mod tests {
     use super::*;
 
-    fn fundraiser() -> Fundraiser {
+    pub(super) fn fundraiser() -> Fundraiser {
         Fundraiser {
             id: FundraiserId::new(),
             nonprofit: SPECIAL,
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_operator_decided_comes_before_what_the_owner_did() {
+    fn decisions_of_operators_take_precedence_over_those_of_the_owner() {
         let published = fundraiser();
         let closed = Fundraiser {
             closed_at: Some(1),
@@ -209,8 +209,8 @@ mod tests {
             FundraiserName::parse(id),
             Some(FundraiserName::Id(FundraiserId(SPECIAL.0)))
         );
-        for nonsense in ["", "\0", "a b", "é", &"x".repeat(101)] {
-            assert_eq!(FundraiserName::parse(nonsense), None, "{nonsense:?}");
+        for invalid in ["", "\0", "a b", "é", &"x".repeat(101)] {
+            assert_eq!(FundraiserName::parse(invalid), None, "{invalid:?}");
         }
     }
 }

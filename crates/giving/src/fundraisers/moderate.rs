@@ -1,8 +1,7 @@
-//! Decisions of operators about fundraisers. Each is one transaction with its history, audit entry and
-//! outbox row.
+//! Operators' decisions about fundraisers. Each is written in one transaction with its history, audit entry and outbox
+//! row.
 
-use super::change::Change;
-use super::write::write_change;
+use super::write::{close, write_change};
 use super::{Fundraiser, store};
 use crate::error::Error;
 use crate::ledger::batch::Batch;
@@ -10,13 +9,30 @@ use access::audit::{self, Action, Actor};
 use platform::db::StoreError;
 use platform::ids::{AccountId, FundraiserId};
 
-/// A decision of an operator about a fundraiser.
+/// An operator's decision about a fundraiser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Hide it, for a reason that its creator sees.
+    /// Hide it from everyone except its owner and operators, for a reason that its owner sees.
     Hide(String),
-    /// Show it to everybody: approve one that is in review, or show one again that was hidden.
+    /// Make it public: approve one that is in review, or show one again that was hidden.
     Show,
+}
+
+impl Decision {
+    /// Returns the fundraiser after the decision. Either decision ends a review.
+    fn apply(&self, existing: &Fundraiser, now: i64) -> Fundraiser {
+        let (hidden_at, hidden_reason) = match self {
+            // A new reason replaces the old one.
+            Decision::Hide(reason) => (existing.hidden_at.or(Some(now)), Some(reason.clone())),
+            Decision::Show => (None, None),
+        };
+        Fundraiser {
+            hidden_at,
+            hidden_reason,
+            in_review_since: None,
+            ..existing.clone()
+        }
+    }
 }
 
 /// A fundraiser before and after a decision.
@@ -27,7 +43,7 @@ pub struct Decided {
 }
 
 /// Adds a decision about a fundraiser to a batch. Nothing is written if nothing differs.
-pub async fn write_decision(
+pub(crate) async fn write_decision(
     batch: &mut Batch,
     id: FundraiserId,
     decision: &Decision,
@@ -37,16 +53,12 @@ pub async fn write_decision(
     let Some(before) = store::find_in(&mut batch.tx, id).await? else {
         return Err(StoreError::Refused(Error::NotFound));
     };
-    let (change, kind, action, detail) = match decision {
-        Decision::Hide(reason) => (
-            Change::hide(&before, reason, now),
-            "fundraiser_hidden",
-            "fundraiser hide",
-            reason.as_str(),
-        ),
-        Decision::Show => (Change::show(), "fundraiser_shown", "fundraiser show", ""),
+    let (kind, action, detail) = match decision {
+        Decision::Hide(reason) => ("fundraiser_hidden", "fundraiser hide", reason.as_str()),
+        Decision::Show => ("fundraiser_shown", "fundraiser show", ""),
     };
-    let after = write_change(batch, before.clone(), &change, account_of(actor), kind, now).await?;
+    let after = decision.apply(&before, now);
+    let after = write_change(batch, before.clone(), after, account_of(actor), kind, now).await?;
     if after != before {
         let action = Action::new(actor, action, &id.to_string(), detail);
         audit::store::record(&mut batch.tx, &action, now).await?;
@@ -54,8 +66,8 @@ pub async fn write_decision(
     Ok(Decided { before, after })
 }
 
-/// Closes all fundraisers of an account, and returns which were open.
-pub async fn close_all_of(
+/// Closes all fundraisers of an account, and returns those that were open.
+pub(crate) async fn close_all_of(
     batch: &mut Batch,
     account: AccountId,
     by: Option<AccountId>,
@@ -64,15 +76,15 @@ pub async fn close_all_of(
     let open = store::list_open_of_account(&mut batch.tx, account).await?;
     for id in &open {
         if let Some(existing) = store::find_in(&mut batch.tx, *id).await? {
-            let change = Change::close(&existing, now);
-            write_change(batch, existing, &change, by, "fundraiser_closed", now).await?;
+            let closed = close(&existing, now);
+            write_change(batch, existing, closed, by, "fundraiser_closed", now).await?;
         }
     }
     Ok(open)
 }
 
 /// Returns the account of an operator, or `None` for the command line.
-pub fn account_of(actor: Actor) -> Option<AccountId> {
+pub(crate) fn account_of(actor: Actor) -> Option<AccountId> {
     match actor {
         Actor::Command => None,
         Actor::Account(account) => Some(account),

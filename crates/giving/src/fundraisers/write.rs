@@ -1,40 +1,39 @@
 //! Creates and updates fundraisers, each in one transaction with its ledger entry, history and outbox row.
 
-use super::change::Change;
-use super::fields::Fields;
+use super::change::FundraiserChange;
+use super::history::differences;
 use super::review::Review;
+use super::rules::{FieldProblem, FundraiserField, InvalidField};
 use super::{Fundraiser, slug, store};
 use crate::error::Error;
 use crate::idempotency::{self, IdempotentRequest, StoredResponse};
 use crate::ledger::batch::Batch;
 use crate::ledger::entry::{Draft, Kind, Leg, Mode, OFFLINE, Party};
 use platform::db::StoreError;
-use platform::field_error::FieldError;
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::{AmountOverflow, Cents};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// A fundraiser to create.
 #[derive(Clone, Debug)]
 pub struct CreateFundraiser {
-    /// Complete except for its slug and its creation time.
+    /// Complete except for its slug and the time of its creation.
     pub fundraiser: Fundraiser,
     /// The request, if it has an idempotency key.
     pub request: Option<IdempotentRequest>,
     pub review: Review,
 }
 
-/// An update of a fundraiser.
+/// An update of a fundraiser by its owner.
 #[derive(Clone, Debug)]
 pub enum UpdateFundraiser {
-    /// The fields of a body, and the picture that came with it.
-    Fields(Map<String, Value>, Option<Option<String>>),
+    Change(FundraiserChange),
     Close,
     Reopen,
 }
 
 /// Adds a new fundraiser to a batch, or finds the response to the first request with its idempotency key.
-pub async fn write_new(
+pub(crate) async fn write_new(
     batch: &mut Batch,
     command: &CreateFundraiser,
     respond: &(impl Fn(&Fundraiser, i64) -> StoredResponse + Sync),
@@ -74,7 +73,7 @@ async fn require_standing(batch: &mut Batch, account: AccountId) -> Result<(), S
     }
 }
 
-/// The slug of the title, or the next one that is free.
+/// Returns the slug of the title, with a suffix if another fundraiser of the nonprofit has it.
 async fn free_slug(batch: &mut Batch, nonprofit: NonprofitId, title: &str) -> sqlx::Result<String> {
     let plain = slug::of_title(title);
     let mut slug = plain.clone();
@@ -128,14 +127,17 @@ async fn add_offline(
         recorded_at: now,
     };
     let appended = batch.append(draft).await;
-    let refuse = |overflow: AmountOverflow| {
-        Error::Invalid(vec![FieldError::new("raisedOffline", overflow.to_string())])
+    let refuse = |AmountOverflow| {
+        Error::Invalid(vec![InvalidField {
+            field: FundraiserField::Offline,
+            problem: FieldProblem::AmountOverflow,
+        }])
     };
     appended.map(|_| ()).map_err(|error| error.map_refused(refuse))
 }
 
-/// Adds a change of a fundraiser by its owner to a batch. Nothing is written if nothing differs.
-pub async fn write_update(
+/// Adds an update of a fundraiser by its owner to a batch. Nothing is written if nothing differs.
+pub(crate) async fn write_update(
     batch: &mut Batch,
     account: AccountId,
     id: FundraiserId,
@@ -147,11 +149,11 @@ pub async fn write_update(
         return Err(StoreError::Refused(Error::NotFound));
     };
     require_standing(batch, account).await?;
-    let change = command.change(&existing, now).map_err(StoreError::Refused)?;
+    let changed = command.apply(&existing, now).map_err(StoreError::Refused)?;
     write_change(
         batch,
         existing,
-        &change,
+        changed,
         Some(account),
         command.outbox_kind(),
         now,
@@ -159,50 +161,58 @@ pub async fn write_update(
     .await
 }
 
-/// Writes a change with its history and an outbox row of a kind. Nothing is written if nothing differs.
-pub async fn write_change(
+/// Writes a changed fundraiser with its history and an outbox row of a kind. Nothing is written if nothing differs.
+pub(super) async fn write_change(
     batch: &mut Batch,
     existing: Fundraiser,
-    change: &Change,
+    mut changed: Fundraiser,
     by: Option<AccountId>,
     kind: &'static str,
     now: i64,
 ) -> Result<Fundraiser, StoreError<Error>> {
-    let (changed, differing) = change.apply(&existing);
-    if differing.is_empty() {
+    let differences = differences(&existing, &changed);
+    if differences.is_empty() {
         return Ok(existing);
     }
+    changed.version += 1;
     add_offline(batch, &changed, existing.offline.unwrap_or_default(), now).await?;
-    let differing = Value::Object(differing);
-    store::update(&mut batch.tx, &changed, by, &differing.to_string(), now).await?;
-    let payload = json!({"fundraiserId": changed.id.0, "version": changed.version, "change": differing});
+    let differences = Value::Object(differences);
+    store::update(&mut batch.tx, &changed, by, &differences.to_string(), now).await?;
+    let payload = json!({"fundraiserId": changed.id.0, "version": changed.version, "change": differences});
     batch.add_outbox_row(kind, Some(changed.id), &payload, now);
     Ok(changed)
 }
 
 impl UpdateFundraiser {
-    /// What it changes of a fundraiser, or all that is wrong with it.
-    pub fn change(&self, existing: &Fundraiser, now: i64) -> Result<Change, Error> {
+    /// Returns the fundraiser after the update.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] with every invalid field.
+    pub fn apply(&self, existing: &Fundraiser, now: i64) -> Result<Fundraiser, Error> {
         match self {
-            UpdateFundraiser::Close => Ok(Change::close(existing, now)),
-            UpdateFundraiser::Reopen => Ok(Change::reopen(existing)),
-            UpdateFundraiser::Fields(sent, cover) => {
-                let mut fields = Fields::new(sent);
-                let change = Change::read(&mut fields, existing);
-                fields.finish()?;
-                Ok(Change {
-                    cover: cover.clone(),
-                    ..change
-                })
-            }
+            UpdateFundraiser::Change(change) => change.apply(existing),
+            UpdateFundraiser::Close => Ok(close(existing, now)),
+            UpdateFundraiser::Reopen => Ok(Fundraiser {
+                closed_at: None,
+                ..existing.clone()
+            }),
         }
     }
 
     fn outbox_kind(&self) -> &'static str {
         match self {
-            UpdateFundraiser::Fields(..) => "fundraiser_changed",
+            UpdateFundraiser::Change(_) => "fundraiser_changed",
             UpdateFundraiser::Close => "fundraiser_closed",
             UpdateFundraiser::Reopen => "fundraiser_reopened",
         }
+    }
+}
+
+/// Returns the fundraiser closed. One that is closed already keeps the original closing time.
+pub(super) fn close(existing: &Fundraiser, now: i64) -> Fundraiser {
+    Fundraiser {
+        closed_at: existing.closed_at.or(Some(now)),
+        ..existing.clone()
     }
 }

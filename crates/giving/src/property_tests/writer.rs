@@ -2,6 +2,7 @@
 //! done one by one, whatever the mixture.
 
 use crate::donations::{Label, NewDonation, Recipient, Refund, donation, refund};
+use crate::fundraisers::change::FundraiserChange;
 use crate::fundraisers::review::Review;
 use crate::fundraisers::write::{CreateFundraiser, UpdateFundraiser, write_new, write_update};
 use crate::fundraisers::{Fundraiser, SPECIAL};
@@ -15,7 +16,6 @@ use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::Cents;
 use platform::settings::{APPLICATION_NAME, DatabaseSettings};
 use proptest::prelude::*;
-use serde_json::json;
 use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -168,8 +168,11 @@ impl Step {
                 outcome(write_new(batch, &command, &respond, now).await)?
             }
             Step::Offline { number, cents } => {
-                let fields = json!({"raisedOffline": cents}).as_object().cloned();
-                let command = UpdateFundraiser::Fields(fields.unwrap(), None);
+                let change = FundraiserChange {
+                    offline: Some(Some(Cents::new(cents))),
+                    ..FundraiserChange::default()
+                };
+                let command = UpdateFundraiser::Change(change);
                 let id = fundraiser(number, 0).id;
                 outcome(write_update(batch, ACCOUNT, id, &command, now).await)?
             }
