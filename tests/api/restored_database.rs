@@ -25,7 +25,7 @@ on_both_databases!(
 const SQLITE_TABLES: &str = "select name from main.sqlite_master where type = 'table' \
      and name not like 'sqlite%' and name not like '_sqlx%'";
 const POSTGRES_TABLES: &str = "select table_name::text from information_schema.tables \
-     where table_schema = 'public' and table_name not like '\\_sqlx%'";
+     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name not like '\\_sqlx%'";
 
 /// Copies all rows of the database to another place.
 pub(super) async fn save(world: &World) {

@@ -67,16 +67,16 @@ impl<'a> Ledger<'a> {
         self.entries -= count;
         let last = self.entries;
         for statement in [
-            format!("delete from journal_legs where sequence > {last}"),
-            format!("delete from journal where sequence > {last}"),
-            format!("delete from outbox where sequence > (select events - {count} from journal_head)"),
+            format!("delete from ledger_postings where sequence > {last}"),
+            format!("delete from ledger_entries where sequence > {last}"),
+            format!("delete from outbox where sequence > (select events - {count} from ledger_head)"),
             format!(
-                "update journal_head set entries = {last}, events = events - {count}, \
-                 hash = (select hash from journal where sequence = {last})"
+                "update ledger_head set entries = {last}, events = events - {count}, \
+                 hash = (select hash from ledger_entries where sequence = {last})"
             ),
             "delete from ledger_checkpoint".to_owned(),
             format!(
-                "update ledger_anchor set entries = {last}, hash = (select hash from journal where sequence = {last})"
+                "update ledger_anchor set entries = {last}, hash = (select hash from ledger_entries where sequence = {last})"
             ),
         ] {
             self.world.execute_owned(statement).await;
@@ -157,7 +157,7 @@ async fn a_ledger_that_is_cut_fails_the_check_until_the_loss_is_accepted(world: 
     assert!(fail(world, &["check"]).contains("1 entry at the end of the ledger is missing"));
     world
         .execute(
-            "update accepted_anchors set entries = 7, hash = (select hash from journal where sequence = 6)",
+            "update accepted_anchors set entries = 7, hash = (select hash from ledger_entries where sequence = 6)",
         )
         .await;
     assert!(fail(world, &["check"]).contains("are missing"));

@@ -320,7 +320,7 @@ async fn a_backup_that_fails_its_check_does_not_replace_the_last_one(world: &Wor
     run(world, 0, &["backup", &backup, "--verify"]);
     let manifest = fs::read(Path::new(&backup).join("manifest.json")).unwrap();
     world
-        .execute("update journal set amount = 1 where sequence = 1")
+        .execute("update ledger_entries set amount = 1 where sequence = 1")
         .await;
     let (_, error) = run(world, 1, &["backup", &backup, "--verify"]);
     assert!(

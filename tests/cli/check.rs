@@ -74,8 +74,8 @@ fn inconsistent_rows_are_among_the_differences() {
         &[
             "insert into fundraisers (id, nonprofit_id, slug, account_id, title, cover, created_at, version) \
              values (randomblob(16), randomblob(16), 'run', randomblob(16), 'Run', 'picture-00', 0, 1)",
-            "insert into journal_legs (sequence, position, party, party_id, amount) values (7, 0, 'donor', 'ana', 5)",
-            "insert into journal (sequence, kind, mode, source, external_id, nonprofit_id, fundraiser_id, amount, recorded_at, hash) \
+            "insert into ledger_postings (sequence, position, party, party_id, amount) values (7, 0, 'donor', 'ana', 5)",
+            "insert into ledger_entries (sequence, kind, mode, source, external_id, nonprofit_id, fundraiser_id, amount, recorded_at, hash) \
              values (1, 'offline', 'live', 'offline', 'x 1', randomblob(16), zeroblob(16), 5, 0, zeroblob(32))",
         ],
     );

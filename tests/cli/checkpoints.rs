@@ -103,18 +103,18 @@ async fn a_check_continues_where_the_last_one_ended(world: &World) {
 
 /// Statements that damage one entry.
 const DAMAGE: [&str; 9] = [
-    "update journal set amount = amount + 1 where sequence = ",
-    "update journal set donor = 'somebody else' where sequence = ",
-    "update journal set recorded_at = recorded_at + 1 where sequence = ",
-    "update journal set raised = raised + 1 where sequence = ",
-    "update journal set mode = case mode when 'live' then 'test' else 'live' end where sequence = ",
-    "update journal_legs set amount = amount + 1 where position = 0 and sequence = ",
-    "delete from journal_legs where position = 1 and sequence = ",
-    "update journal_legs set sequence = sequence + 1000 where sequence = ",
-    "delete from journal where sequence = ",
+    "update ledger_entries set amount = amount + 1 where sequence = ",
+    "update ledger_entries set donor = 'somebody else' where sequence = ",
+    "update ledger_entries set recorded_at = recorded_at + 1 where sequence = ",
+    "update ledger_entries set raised = raised + 1 where sequence = ",
+    "update ledger_entries set mode = case mode when 'live' then 'test' else 'live' end where sequence = ",
+    "update ledger_postings set amount = amount + 1 where position = 0 and sequence = ",
+    "delete from ledger_postings where position = 1 and sequence = ",
+    "update ledger_postings set sequence = sequence + 1000 where sequence = ",
+    "delete from ledger_entries where sequence = ",
 ];
 /// The tables of the ledger, which are copied aside and restored after each damage.
-const TABLES: [&str; 2] = ["journal", "journal_legs"];
+const TABLES: [&str; 2] = ["ledger_entries", "ledger_postings"];
 
 async fn damage_after_a_checkpoint_is_found_with_and_without_it(world: &World) {
     let history = History::new(world).await;
@@ -162,7 +162,7 @@ async fn a_forged_checkpoint_is_not_used(world: &World) {
     let entries = run(world, &["check"])["entries"].clone();
     // Damage before a checkpoint is found by a whole check.
     world
-        .execute("update journal set recorded_at = recorded_at + 1 where sequence = 2")
+        .execute("update ledger_entries set recorded_at = recorded_at + 1 where sequence = 2")
         .await;
     run(world, &["check"]);
     assert!(fail(world, &["check", "--full"]).contains("entry 2 "));
@@ -171,7 +171,7 @@ async fn a_forged_checkpoint_is_not_used(world: &World) {
         "update ledger_checkpoint set entries = entries - 1",
         "update ledger_checkpoint set sums = '[]'",
         "update ledger_checkpoint set checked_at = checked_at + 1",
-        "update ledger_checkpoint set hash = (select hash from journal where sequence = 1)",
+        "update ledger_checkpoint set hash = (select hash from ledger_entries where sequence = 1)",
     ] {
         assert!(checkpoint(world).await.is_some());
         world
@@ -187,7 +187,7 @@ async fn a_forged_checkpoint_is_not_used(world: &World) {
         world.execute("drop table checkpoint_copy").await;
     }
     world
-        .execute("update journal set recorded_at = recorded_at - 1 where sequence = 2")
+        .execute("update ledger_entries set recorded_at = recorded_at - 1 where sequence = 2")
         .await;
     let checked = run(world, &["check"]);
     assert_eq!(
@@ -201,10 +201,10 @@ async fn a_rewritten_ledger_does_not_contain_its_checkpoint(world: &World) {
     history.write(world, 0).await;
     let last = run(world, &["check"])["entries"].as_i64().unwrap();
     world
-        .execute_owned(format!("delete from journal_legs where sequence = {last}"))
+        .execute_owned(format!("delete from ledger_postings where sequence = {last}"))
         .await;
     world
-        .execute_owned(format!("delete from journal where sequence = {last}"))
+        .execute_owned(format!("delete from ledger_entries where sequence = {last}"))
         .await;
     let error = fail(world, &["check"]);
     let expected = format!("entry {last} is not the one that an earlier check verified");

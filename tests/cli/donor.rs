@@ -141,7 +141,7 @@ async fn a_donor_is_exported_and_forgotten_and_the_ledger_stays_valid(world: &Wo
     assert_eq!(exported["reports"][0]["details"], "Wrong logo", "{exported}");
     assert!(!exported.to_string().contains("grace"), "{exported}");
 
-    let totals = "select coalesce(cast(raised as text) || ' ' || cast(supporters as text), '') from journal order by sequence";
+    let totals = "select coalesce(cast(raised as text) || ' ' || cast(supporters as text), '') from ledger_entries order by sequence";
     let totals_before = world.texts(totals).await;
     let forgotten = run(world, &["donor", "forget", "ada@example.org"]);
     assert_eq!(
@@ -252,7 +252,7 @@ async fn a_donor_with_a_pending_donation_is_recorded_before_being_forgotten(worl
     );
     let ada = EmailAddress::parse("ada@example.org").unwrap();
     assert_eq!(
-        world.texts("select donor from journal").await,
+        world.texts("select donor from ledger_entries").await,
         [donor_id::of_email(&world.app.secret, &ada)]
     );
     assert_eq!(world.texts("select state from donations").await, ["completed"]);
@@ -266,7 +266,9 @@ async fn the_donor_id_in_the_ledger_cannot_be_found_with_a_list_of_email_address
     donate(&visitor, PROFILE, "", "Ada@Example.org").await;
     donate(&visitor, PROFILE, "", "ada@example.org").await;
     donate(&visitor, PROFILE, "", "").await;
-    let donors = world.texts("select donor from journal order by sequence").await;
+    let donors = world
+        .texts("select donor from ledger_entries order by sequence")
+        .await;
     assert_eq!(donors[0], donors[1]);
     assert_ne!(donors[0], donors[2]);
     let digest = hex(&Sha256::digest(b"ada@example.org"));

@@ -20,8 +20,7 @@ on_both_databases!(
 
 const SQLITE_TABLES: &str =
     "select name from sqlite_master where type = 'table' and name not like 'sqlite_%'";
-const POSTGRES_TABLES: &str =
-    "select table_name::text from information_schema.tables where table_schema = 'public'";
+const POSTGRES_TABLES: &str = "select table_name::text from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'";
 const SQLITE_REFERENCES: &str = "select t.name || ' ' || f.\"table\" from sqlite_master t \
      join pragma_foreign_key_list(t.name) f where t.type = 'table'";
 
@@ -229,7 +228,7 @@ async fn a_target_that_is_in_use_is_refused(world: &World) {
 async fn a_damaged_store_is_not_copied(world: &World) {
     fill(world).await;
     world
-        .execute("update journal set amount = 1 where sequence = 1")
+        .execute("update ledger_entries set amount = 1 where sequence = 1")
         .await;
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("data");

@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 const REVISION: &str = "select revision from revisions where topic = 'directory'";
 const LEASES: &str = "select count(*) from leases";
-const ENTRIES: &str = "select entries from journal_head";
+const ENTRIES: &str = "select entries from ledger_head";
 const IDENTITIES: &str = "select count(*) from store";
 const BUSY_SESSIONS: &str = "select count(*) from pg_stat_activity where datname = current_database() \
      and backend_type = 'client backend' and pid <> pg_backend_pid() and state <> 'idle'";

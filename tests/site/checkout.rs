@@ -71,7 +71,7 @@ async fn a_donation_is_paid_once_however_often_the_forms_are_sent(world: &World)
             && receipt.contains("Test mode: no money was charged")
     );
     let entries = world
-        .texts("select source || ' ' || cast(amount as text) from journal")
+        .texts("select source || ' ' || cast(amount as text) from ledger_entries")
         .await;
     assert_eq!(entries, ["site 2000"]);
     // A form that is sent again after the payment shows the receipt.
@@ -117,7 +117,7 @@ async fn a_failed_card_is_reported_and_can_be_retried(world: &World) {
         assert!(page.contains(&format!("value=\"{card}\"")), "{page}");
     }
     assert_eq!(world.texts("select state from donations").await, ["failed"]);
-    assert!(world.texts("select source from journal").await.is_empty());
+    assert!(world.texts("select source from ledger_entries").await.is_empty());
     visitor.post(303, &pay, &[("card", VALID_CARD)]).await;
     assert_eq!(world.texts("select state from donations").await, ["completed"]);
 }
@@ -130,7 +130,7 @@ async fn a_paid_donation_left_pending_is_recorded_when_its_page_is_opened(world:
     for _ in 0..2 {
         assert!(visitor.get(200, &pay).await.text().contains("Thank you"));
     }
-    assert_eq!(world.texts("select source from journal").await, ["site"]);
+    assert_eq!(world.texts("select source from ledger_entries").await, ["site"]);
 }
 
 async fn a_paid_donation_that_cannot_be_recorded_does_not_block_others(world: &World) {
@@ -145,7 +145,9 @@ async fn a_paid_donation_that_cannot_be_recorded_does_not_block_others(world: &W
     world.execute("update donations set state = 'pending'").await;
     assert!(world.app.settlement().settle_pending().await.is_err());
     assert_eq!(
-        world.texts("select cast(amount as text) from journal").await,
+        world
+            .texts("select cast(amount as text) from ledger_entries")
+            .await,
         ["400"]
     );
     assert_eq!(
@@ -238,7 +240,7 @@ async fn a_donation_counts_toward_its_fundraiser_until_it_is_closed(world: &Worl
             .text()
             .contains("is not open")
     );
-    assert_eq!(world.texts("select source from journal").await, ["site"]);
+    assert_eq!(world.texts("select source from ledger_entries").await, ["site"]);
 }
 
 async fn an_amount_that_is_changed_after_back_is_shown_and_charged(world: &World) {
@@ -259,7 +261,7 @@ async fn an_amount_that_is_changed_after_back_is_shown_and_charged(world: &World
     let page = visitor.get(200, &second).await.text();
     assert!(page.contains("$25.00") && !page.contains("$2,500.00"), "{page}");
     visitor.post(303, &second, &[("card", VALID_CARD)]).await;
-    let amounts = "select cast(amount as text) from journal order by sequence";
+    let amounts = "select cast(amount as text) from ledger_entries order by sequence";
     assert_eq!(world.texts(amounts).await, ["2500"]);
     // A paid donation does not change; the changed form is a donation that is not paid.
     let third = send("30", "Ada").await;

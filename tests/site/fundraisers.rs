@@ -250,7 +250,7 @@ async fn a_total_is_verified_by_its_entries(world: &World) {
     app.db.close().await;
     // A changed amount does not go unnoticed.
     world
-        .execute("update journal set amount = 4000 where source = 'test' and external_id = 'one'")
+        .execute("update ledger_entries set amount = 4000 where source = 'test' and external_id = 'one'")
         .await;
     let changed = world.client.get_plain(200, proof).await.text();
     assert!(

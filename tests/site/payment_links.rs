@@ -53,7 +53,7 @@ async fn donors_are_redirected_to_the_configured_link_and_nothing_is_charged(wor
             .await,
         ["started link"]
     );
-    assert!(world.texts("select source from journal").await.is_empty());
+    assert!(world.texts("select source from ledger_entries").await.is_empty());
 }
 
 async fn the_link_of_a_nonprofit_takes_precedence(world: &World) {
@@ -125,7 +125,9 @@ async fn an_unreachable_provider_loses_nothing_and_charges_nothing_twice(world: 
         .post(303, &donation, &[("card", "4000 0000 0000 0119")])
         .await;
     assert_eq!(
-        world.texts("select cast(amount as text) from journal").await,
+        world
+            .texts("select cast(amount as text) from ledger_entries")
+            .await,
         ["1250"]
     );
 }

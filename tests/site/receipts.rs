@@ -49,7 +49,7 @@ async fn give(world: &World, page: &str) -> (String, String) {
 async fn a_receipt_says_what_a_tax_authority_wants_to_know(world: &World) {
     world.load_demo().await;
     let (receipt, email) = give(world, "/american-red-cross").await;
-    let number = &world.texts("select external_id from journal").await[0];
+    let number = &world.texts("select external_id from ledger_entries").await[0];
     let year = jiff::Timestamp::from_millisecond(world.app.clock.millis())
         .unwrap()
         .strftime("%Y")

@@ -151,7 +151,7 @@ async fn test_money_shows_only_in_test_mode(world: &World) {
     let refund = Refund {
         source: "site".parse().unwrap(),
         external_id: world
-            .texts("select external_id from journal where source = 'site'")
+            .texts("select external_id from ledger_entries where source = 'site'")
             .await[0]
             .parse()
             .unwrap(),
@@ -160,7 +160,7 @@ async fn test_money_shows_only_in_test_mode(world: &World) {
     };
     world.app.recorder.refund(refund).await.unwrap();
     let modes = world
-        .texts("select source || ' ' || kind || ' ' || mode from journal order by sequence")
+        .texts("select source || ' ' || kind || ' ' || mode from ledger_entries order by sequence")
         .await;
     assert_eq!(
         modes,
@@ -217,7 +217,7 @@ async fn the_provider_that_was_paid_decides_the_mode(world: &World) {
     let receipt = elsewhere.get(200, &second).await.text();
     assert!(receipt.contains("Test mode: no money was charged."), "{receipt}");
     let modes = world
-        .texts("select cast(amount as text) || ' ' || mode from journal order by sequence")
+        .texts("select cast(amount as text) || ' ' || mode from ledger_entries order by sequence")
         .await;
     assert_eq!(modes, ["1200 test", "1300 test"]);
     app.db.close().await;
@@ -295,7 +295,7 @@ async fn without_a_provider_there_is_no_form_and_nothing_is_stored(world: &World
             .await,
         ["1200started"]
     );
-    assert!(world.texts("select source from journal").await.is_empty());
+    assert!(world.texts("select source from ledger_entries").await.is_empty());
     let embed = visitor.get(200, "/developers/embed").await.text();
     assert!(embed.contains("does not accept donations"), "{embed}");
     app.db.close().await;

@@ -80,8 +80,8 @@ pub async fn check_after(db: &Db, checkpoint: Option<Checkpoint>) -> sqlx::Resul
     for sequence in store::list_before_first(&mut tx).await? {
         audit.add_error(format!("entry {sequence} comes before the first entry"));
     }
-    for sequence in store::list_stray_legs(&mut tx, verified_before).await? {
-        audit.add_error(format!("entry {sequence} has legs but is not in the ledger"));
+    for sequence in store::list_stray_postings(&mut tx, verified_before).await? {
+        audit.add_error(format!("entry {sequence} has postings but is not in the ledger"));
     }
     check_ends(&mut tx, &mut audit).await?;
     for (id, reported) in &offline {

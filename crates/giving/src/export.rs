@@ -1,4 +1,4 @@
-//! Exports the whole ledger: JSON Lines with every leg and hash, or CSV with one line per entry.
+//! Exports the whole ledger: JSON Lines with every posting and hash, or CSV with one line per entry.
 
 use crate::ledger::entry::Entry;
 use crate::ledger::store;
@@ -98,10 +98,10 @@ fn add_partner_fields(line: &mut Value, partner_fields: Option<&PartnerFields>) 
 /// One entry as JSON, with the donor's name and whether it may be shown.
 pub fn line(entry: &Entry, name: Option<&(String, bool)>) -> Value {
     let draft = &entry.draft;
-    let legs = draft
-        .legs
+    let postings = draft
+        .postings
         .iter()
-        .map(|leg| json!({"party": leg.party.kind(), "id": leg.party.id(), "amount": leg.amount.get()}));
+        .map(|posting| json!({"party": posting.party.kind(), "id": posting.party.id(), "amount": posting.amount.get()}));
     let hash = entry.hash.iter().map(|byte| format!("{byte:02x}"));
     json!({
         "sequence": entry.sequence,
@@ -119,7 +119,7 @@ pub fn line(entry: &Entry, name: Option<&(String, bool)>) -> Value {
         "recordedAt": rfc3339(draft.recorded_at),
         "raised": entry.totals.map(|totals| totals.raised.get()),
         "supporters": entry.totals.map(|totals| totals.supporters),
-        "legs": legs.collect::<Vec<_>>(),
+        "legs": postings.collect::<Vec<_>>(),
         "hash": hash.collect::<String>(),
     })
 }

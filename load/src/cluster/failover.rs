@@ -25,8 +25,8 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 /// The card number that the test provider accepts.
 const CARD: &str = "4242424242424242";
 /// Entries of the ledger for each receipt.
-const ENTRIES: &str = "select d.receipt_id, count(j.sequence) from donations d \
-     left join journal j on j.external_id = d.id::text group by d.receipt_id";
+const ENTRIES: &str = "select d.receipt_id, count(e.sequence) from donations d \
+     left join ledger_entries e on e.external_id = d.id::text group by d.receipt_id";
 
 /// The donations that donors were told about. A line of the log counts once it is on disk.
 struct Acknowledged {

@@ -10,7 +10,7 @@ use serde_json::json;
 
 on_both_databases!(
     entries_of_a_missing_fundraiser_are_reported,
-    legs_and_entries_outside_the_ledger_are_reported,
+    postings_and_entries_outside_the_ledger_are_reported,
     a_changed_mode_is_reported,
     a_cover_without_a_stored_picture_is_reported,
 );
@@ -43,25 +43,25 @@ async fn entries_of_a_missing_fundraiser_are_reported(world: &World) {
     }
 }
 
-async fn legs_and_entries_outside_the_ledger_are_reported(world: &World) {
+async fn postings_and_entries_outside_the_ledger_are_reported(world: &World) {
     let organizer = Organizer::new(world).await;
     let created = organizer.create_fundraiser(json!({})).await;
     donate(world, &created, "p-1", "ana", 700).await.unwrap();
-    world.execute("insert into journal_legs (sequence, position, party, party_id, amount) values (9, 0, 'donor', 'ana', 5)").await;
-    world.execute("insert into journal_legs (sequence, position, party, party_id, amount) values (-9, 0, 'donor', 'ana', 5)").await;
+    world.execute("insert into ledger_postings (sequence, position, party, party_id, amount) values (9, 0, 'donor', 'ana', 5)").await;
+    world.execute("insert into ledger_postings (sequence, position, party, party_id, amount) values (-9, 0, 'donor', 'ana', 5)").await;
     assert_eq!(
         check_ledger(world).await,
         [
-            "entry -9 has legs but is not in the ledger",
-            "entry 9 has legs but is not in the ledger"
+            "entry -9 has postings but is not in the ledger",
+            "entry 9 has postings but is not in the ledger"
         ]
     );
     world
-        .execute("delete from journal_legs where sequence <> 1")
+        .execute("delete from ledger_postings where sequence <> 1")
         .await;
     assert!(check_ledger(world).await.is_empty());
-    world.execute("insert into journal (sequence, kind, mode, source, external_id, nonprofit_id, amount, recorded_at, hash) \
-        select -3, kind, mode, source, 'forged', nonprofit_id, amount, recorded_at, hash from journal").await;
+    world.execute("insert into ledger_entries (sequence, kind, mode, source, external_id, nonprofit_id, amount, recorded_at, hash) \
+        select -3, kind, mode, source, 'forged', nonprofit_id, amount, recorded_at, hash from ledger_entries").await;
     assert_eq!(
         check_ledger(world).await,
         ["entry -3 comes before the first entry"]
@@ -76,22 +76,22 @@ async fn a_changed_mode_is_reported(world: &World) {
         .unwrap();
     let changed = "does not match its hash: it or the entry before it was changed";
     world
-        .execute("update journal set mode = 'live' where sequence = 2")
+        .execute("update ledger_entries set mode = 'live' where sequence = 2")
         .await;
     let errors = check_ledger(world).await;
     let expected = format!("entry 2 (donation p-1 of test) {changed}");
     assert!(errors.contains(&expected), "{errors:?}");
     world
-        .execute("update journal set mode = 'unknown' where sequence = 2")
+        .execute("update ledger_entries set mode = 'unknown' where sequence = 2")
         .await;
     let errors = check_ledger(world).await;
     assert!(errors.contains(&expected), "{errors:?}");
     world
-        .execute("update journal set mode = 'test' where sequence = 2")
+        .execute("update ledger_entries set mode = 'test' where sequence = 2")
         .await;
     assert!(check_ledger(world).await.is_empty());
     world
-        .execute("update journal set mode = 'test' where sequence = 1")
+        .execute("update ledger_entries set mode = 'test' where sequence = 1")
         .await;
     let errors = check_ledger(world).await;
     for expected in [changed, "is a test entry but must be a live entry"] {

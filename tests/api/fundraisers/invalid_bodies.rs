@@ -49,7 +49,7 @@ async fn assert_nothing_written(world: &World) {
     for table in [
         "select slug from fundraisers",
         "select kind from outbox",
-        "select kind from journal",
+        "select kind from ledger_entries",
         "select id from pictures",
     ] {
         assert_eq!(world.texts(table).await.len(), 0, "{table}");

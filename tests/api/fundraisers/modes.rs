@@ -136,7 +136,7 @@ async fn every_entry_and_event_has_a_mode(world: &World) {
     donate(world, &created, "p-1", "ana", 500).await.unwrap();
     let expected = ["offline live", "donation test", "refund test", "donation live"];
     let entries = world
-        .texts("select kind || ' ' || mode from journal order by sequence")
+        .texts("select kind || ' ' || mode from ledger_entries order by sequence")
         .await;
     assert_eq!(entries, expected);
     let events = world

@@ -52,8 +52,8 @@ async fn create_for_several(organizer: &Organizer) -> Value {
     organizer.create(200, &body).await.json["data"]["fundraiser"].clone()
 }
 
-const NONPROFIT_LEGS: &str = "select cast(sum(amount) as text) from journal_legs where party = 'nonprofit' group by position order by position";
-const SUM_OF_LEGS: &str = "select cast(sum(amount) as text) from journal_legs";
+const NONPROFIT_POSTINGS: &str = "select cast(sum(amount) as text) from ledger_postings where party = 'nonprofit' group by position order by position";
+const SUM_OF_POSTINGS: &str = "select cast(sum(amount) as text) from ledger_postings";
 
 async fn a_new_fundraiser_has_raised_nothing(world: &World) {
     let organizer = Organizer::new(world).await;
@@ -125,10 +125,10 @@ async fn a_donation_to_several_nonprofits_is_split_and_the_shares_add_up(world: 
     let organizer = Organizer::new(world).await;
     let created = create_for_several(&organizer).await;
     donate(world, &created, "p-1", "ana", 100).await.unwrap();
-    assert_eq!(world.texts(NONPROFIT_LEGS).await, ["34", "33", "33"]);
+    assert_eq!(world.texts(NONPROFIT_POSTINGS).await, ["34", "33", "33"]);
     donate(world, &created, "p-2", "ben", 101).await.unwrap();
-    assert_eq!(world.texts(NONPROFIT_LEGS).await, ["68", "67", "66"]);
-    assert_eq!(world.texts(SUM_OF_LEGS).await, ["0"]);
+    assert_eq!(world.texts(NONPROFIT_POSTINGS).await, ["68", "67", "66"]);
+    assert_eq!(world.texts(SUM_OF_POSTINGS).await, ["0"]);
     assert_eq!(organizer.raised(&created).await["raised"], 201);
     assert_ledger(world, 2).await;
 }
@@ -185,7 +185,7 @@ async fn a_refund_is_its_own_entry_and_never_exceeds_the_donation(world: &World)
         (&raised["raised"], &raised["supporters"]),
         (&json!(500), &json!(1))
     );
-    assert_eq!(world.texts(SUM_OF_LEGS).await, ["0"]);
+    assert_eq!(world.texts(SUM_OF_POSTINGS).await, ["0"]);
     assert_ledger(world, 4).await;
 }
 

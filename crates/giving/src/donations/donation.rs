@@ -4,7 +4,7 @@ use super::label::{Label, SITE};
 use super::outcome::{DonationError, RecordedEntry};
 use super::recipient::Recipient;
 use crate::ledger::batch::Batch;
-use crate::ledger::entry::{Draft, Entry, Kind, Leg, Mode, OFFLINE, Party};
+use crate::ledger::entry::{Draft, Entry, Kind, Mode, OFFLINE, Party, Posting};
 use crate::ledger::prefetch::Prefetch;
 use platform::db::StoreError;
 use platform::money::Cents;
@@ -75,12 +75,14 @@ pub async fn write(
 
 /// The donor gives; every nonprofit gets its share.
 pub fn draft(donation: &NewDonation, now: i64) -> Draft {
-    let donor = Leg {
+    let donor = Posting {
         party: Party::Donor(donation.donor.as_str().to_owned()),
         amount: donation.amount.reversed(),
     };
     let shares = donation.to.beneficiaries.shares(donation.amount);
-    let shares = shares.into_iter().map(|(party, amount)| Leg { party, amount });
+    let shares = shares
+        .into_iter()
+        .map(|(party, amount)| Posting { party, amount });
     Draft {
         kind: Kind::Donation,
         mode: donation.mode,
@@ -91,7 +93,7 @@ pub fn draft(donation: &NewDonation, now: i64) -> Draft {
         donor: Some(donation.donor.as_str().to_owned()),
         amount: donation.amount,
         refunds: None,
-        legs: std::iter::once(donor).chain(shares).collect(),
+        postings: std::iter::once(donor).chain(shares).collect(),
         recorded_at: now,
     }
 }

@@ -9,11 +9,11 @@ use uuid::Uuid;
 macro_rules! donations {
     ($rest:literal) => {
         concat!(
-            "select j.sequence, j.mode, j.recorded_at, j.amount, j.nonprofit_id, j.fundraiser_id, j.source, j.external_id, ",
-            "j.donor, n.name, n.consented_at, d.id as checkout_id, d.email, d.message, d.designation, ",
-            "d.partner_id, cast(coalesce((select sum(r.amount) from journal r where r.refunds = j.sequence), 0) ",
-            "as bigint) as refunds from journal j left join donor_names n on n.sequence = j.sequence ",
-            "left join donations d on d.entry = j.sequence where j.kind = $1 and ",
+            "select e.sequence, e.mode, e.recorded_at, e.amount, e.nonprofit_id, e.fundraiser_id, e.source, e.external_id, ",
+            "e.donor, n.name, n.consented_at, d.id as checkout_id, d.email, d.message, d.designation, ",
+            "d.partner_id, cast(coalesce((select sum(r.amount) from ledger_entries r where r.refunds = e.sequence), 0) ",
+            "as bigint) as refunds from ledger_entries e left join donor_names n on n.sequence = e.sequence ",
+            "left join donations d on d.entry = e.sequence where e.kind = $1 and ",
             $rest
         )
     };
@@ -22,15 +22,15 @@ macro_rules! donations {
 macro_rules! filtered {
     ($rest:literal) => {
         concat!(
-            "($2 is null or j.nonprofit_id = $2) and ($3 is null or j.fundraiser_id = $3) ",
-            "and ($4 is null or j.source = $4) and ($5 is null or j.recorded_at >= $5) ",
-            "and ($6 is null or j.recorded_at < $6) ",
+            "($2 is null or e.nonprofit_id = $2) and ($3 is null or e.fundraiser_id = $3) ",
+            "and ($4 is null or e.source = $4) and ($5 is null or e.recorded_at >= $5) ",
+            "and ($6 is null or e.recorded_at < $6) ",
             $rest
         )
     };
 }
 
-const FIND: &str = donations!("j.sequence = $2");
+const FIND: &str = donations!("e.sequence = $2");
 const FIND_BY_CHECKOUT: &str = donations!("(d.id = $2 or d.receipt_id = $2)");
 
 /// Which donations are listed. An empty filter lists all.
@@ -154,7 +154,7 @@ pub async fn list(
 ) -> sqlx::Result<Vec<RecordedDonation>> {
     let query = concat!(
         donations!(""),
-        filtered!("order by j.sequence desc limit $7 offset $8")
+        filtered!("order by e.sequence desc limit $7 offset $8")
     );
     let rows: Vec<DonationRow> = read!(db, c => sqlx::query_as(query)
         .bind(Kind::Donation.as_str())
@@ -173,7 +173,7 @@ pub async fn list(
 /// Counts donations.
 pub async fn count(db: &Db, filter: &DonationFilter) -> sqlx::Result<i64> {
     let query = concat!(
-        "select count(*) from journal j where j.kind = $1 and ",
+        "select count(*) from ledger_entries e where e.kind = $1 and ",
         filtered!("")
     );
     read!(db, c => sqlx::query_scalar(query)

@@ -8,13 +8,13 @@ use uuid::Uuid;
 
 /// Donations that are read at once.
 const BATCH_SIZE: i64 = 1_000;
-const LIST: &str = "select j.sequence, j.recorded_at, j.fundraiser_id, f.title, j.amount, j.mode, \
-     cast(coalesce((select sum(r.amount) from journal r where r.refunds = j.sequence), 0) as bigint) as refunds, \
+const LIST: &str = "select e.sequence, e.recorded_at, e.fundraiser_id, f.title, e.amount, e.mode, \
+     cast(coalesce((select sum(r.amount) from ledger_entries r where r.refunds = e.sequence), 0) as bigint) as refunds, \
      case when n.removed_at is null then n.consented_at end as consented_at, n.name, d.message \
-     from journal j join fundraisers f on f.id = j.fundraiser_id \
-     left join donor_names n on n.sequence = j.sequence left join donations d on d.entry = j.sequence \
-     where f.account_id = $1 and ($2 is null or f.id = $2) and j.kind = 'donation' and j.sequence > $3 \
-     order by j.sequence limit $4";
+     from ledger_entries e join fundraisers f on f.id = e.fundraiser_id \
+     left join donor_names n on n.sequence = e.sequence left join donations d on d.entry = e.sequence \
+     where f.account_id = $1 and ($2 is null or f.id = $2) and e.kind = 'donation' and e.sequence > $3 \
+     order by e.sequence limit $4";
 
 /// A donation to a fundraiser, as its owner may see it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::label::Label;
 use super::outcome::{DonationError, RecordedEntry};
 use crate::ledger::batch::Batch;
-use crate::ledger::entry::{Draft, Entry, Kind, Leg, Party};
+use crate::ledger::entry::{Draft, Entry, Kind, Party, Posting};
 use platform::db::StoreError;
 use platform::ids::FundraiserId;
 use platform::money::{Cents, Weights, split};
@@ -93,7 +93,7 @@ pub fn draft(
     let back = held
         .iter()
         .zip(split(amount, &weights))
-        .map(|((party, _), back)| Leg {
+        .map(|((party, _), back)| Posting {
             party: party.clone(),
             amount: back.reversed(),
         });
@@ -107,7 +107,7 @@ pub fn draft(
         donor: Some(donor.clone()),
         amount: amount.reversed(),
         refunds: Some(donation.sequence),
-        legs: std::iter::once(Leg {
+        postings: std::iter::once(Posting {
             party: Party::Donor(donor),
             amount,
         })

@@ -4,9 +4,9 @@ use crate::ledger::entry::{Kind, Mode};
 use platform::db::{Db, Tx, run};
 use platform::money::Cents;
 
-const ENTRIES: &str = "select entries from journal_head";
-const RECORDED_AT: &str = "select recorded_at from journal where sequence = $1";
-const SUM: &str = "select mode, kind, count(*), cast(sum(amount) as bigint) from journal \
+const ENTRIES: &str = "select entries from ledger_head";
+const RECORDED_AT: &str = "select recorded_at from ledger_entries where sequence = $1";
+const SUM: &str = "select mode, kind, count(*), cast(sum(amount) as bigint) from ledger_entries \
      where sequence >= $1 and recorded_at >= $2 group by mode, kind";
 
 /// The donations of one mode.

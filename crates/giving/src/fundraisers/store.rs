@@ -56,13 +56,13 @@ macro_rules! public {
 }
 const PUBLIC_RECENT: &str = public!("");
 const PUBLIC_RAISED_LIVE: &str = public!(
-    "coalesce((select j.raised from journal j where j.fundraiser_id = f.id \
-     and j.mode = 'live' order by j.sequence desc limit 1), 0) desc, "
+    "coalesce((select e.raised from ledger_entries e where e.fundraiser_id = f.id \
+     and e.mode = 'live' order by e.sequence desc limit 1), 0) desc, "
 );
 const PUBLIC_RAISED_ALL: &str = public!(
-    "coalesce((select j.raised from journal j where j.fundraiser_id = f.id \
-     and j.mode = 'live' order by j.sequence desc limit 1), 0) + coalesce((select j.raised from journal j \
-     where j.fundraiser_id = f.id and j.mode = 'test' order by j.sequence desc limit 1), 0) desc, "
+    "coalesce((select e.raised from ledger_entries e where e.fundraiser_id = f.id \
+     and e.mode = 'live' order by e.sequence desc limit 1), 0) + coalesce((select e.raised from ledger_entries e \
+     where e.fundraiser_id = f.id and e.mode = 'test' order by e.sequence desc limit 1), 0) desc, "
 );
 
 const NEWEST: &str = news!("order by f.created_at desc, f.id desc limit $1");

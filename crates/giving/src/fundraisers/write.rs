@@ -8,7 +8,7 @@ use super::{Fundraiser, slug, store};
 use crate::error::Error;
 use crate::idempotency::{self, IdempotentRequest, StoredResponse};
 use crate::ledger::batch::Batch;
-use crate::ledger::entry::{Draft, Kind, Leg, Mode, OFFLINE, Party};
+use crate::ledger::entry::{Draft, Kind, Mode, OFFLINE, Party, Posting};
 use platform::db::StoreError;
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::{AmountOverflow, Cents};
@@ -114,12 +114,12 @@ async fn add_offline(
         donor: None,
         amount,
         refunds: None,
-        legs: vec![
-            Leg {
+        postings: vec![
+            Posting {
                 party: Party::Offline(id),
                 amount: amount.reversed(),
             },
-            Leg {
+            Posting {
                 party: Party::Fundraiser(id),
                 amount,
             },

@@ -125,11 +125,11 @@ impl Audit {
         }
         // Continue from the stored hash, so that one damaged entry is one error.
         (self.sequence, self.hash) = (entry.sequence, entry.hash);
-        let sum = Cents::sum(entry.draft.legs.iter().map(|leg| leg.amount));
+        let sum = Cents::sum(entry.draft.postings.iter().map(|posting| posting.amount));
         if sum != Ok(Cents::ZERO) {
-            self.add_entry_error(entry, "does not balance: its legs do not add up to zero");
+            self.add_entry_error(entry, "does not balance: its postings do not add up to zero");
         }
-        match (entry.draft.fundraiser, self.expected_legs(entry)) {
+        match (entry.draft.fundraiser, self.expected_postings(entry)) {
             (Some(id), _) if !self.known.contains(&id) => {
                 self.add_entry_error(
                     entry,
@@ -170,7 +170,7 @@ impl Audit {
     }
 
     /// The recipients and amounts that follow from the entries before.
-    fn expected_legs(&self, entry: &Entry) -> Option<Vec<(Party, Cents)>> {
+    fn expected_postings(&self, entry: &Entry) -> Option<Vec<(Party, Cents)>> {
         let draft = &entry.draft;
         match draft.kind {
             Kind::Offline => Some(vec![(Party::Fundraiser(draft.fundraiser?), draft.amount)]),
@@ -197,10 +197,14 @@ impl Audit {
     }
 
     fn update_held(&mut self, entry: &Entry) {
-        let shares = entry.draft.legs.iter().filter_map(|leg| match leg.party {
-            Party::Nonprofit(id) => Some((id, leg.amount)),
-            _ => None,
-        });
+        let shares = entry
+            .draft
+            .postings
+            .iter()
+            .filter_map(|posting| match posting.party {
+                Party::Nonprofit(id) => Some((id, posting.amount)),
+                _ => None,
+            });
         match (entry.draft.kind, entry.draft.refunds) {
             (Kind::Donation, _) if !self.refunded.contains(&entry.sequence) => {}
             (Kind::Donation, _) => {
@@ -296,10 +300,11 @@ impl Audit {
     }
 }
 
-/// The legs that receive money: all except those of donors and of offline amounts.
+/// The postings that receive money: all except those of donors and of offline amounts.
 fn received(entry: &Entry) -> Vec<(Party, Cents)> {
-    let legs = entry.draft.legs.iter();
-    legs.filter(|leg| !matches!(leg.party, Party::Donor(_) | Party::Offline(_)))
-        .map(|leg| (leg.party.clone(), leg.amount))
+    let postings = entry.draft.postings.iter();
+    postings
+        .filter(|posting| !matches!(posting.party, Party::Donor(_) | Party::Offline(_)))
+        .map(|posting| (posting.party.clone(), posting.amount))
         .collect()
 }

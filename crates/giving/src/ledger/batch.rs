@@ -51,13 +51,13 @@ impl Batch {
         self.standings.remove(&account);
     }
 
-    /// The entry of a fact; one of the store comes without its legs.
+    /// The entry of a fact; one of the store comes without its postings.
     pub async fn find(&mut self, source: &str, external_id: &str) -> sqlx::Result<Option<Arc<Entry>>> {
         let key = (source.to_owned(), external_id.to_owned());
         self.state.find(&mut self.tx, &key).await
     }
 
-    /// Lists what each nonprofit still holds of a donation, in the order of its legs.
+    /// Lists what each nonprofit still holds of a donation, in the order of its postings.
     pub async fn find_held(&mut self, donation: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
         self.pending.write(&mut self.tx, &self.head).await?;
         store::list_held(&mut self.tx, donation).await

@@ -6,12 +6,12 @@ use platform::db::{Db, from_row, read, run};
 use platform::ids::FundraiserId;
 use uuid::Uuid;
 
-const LIST: &str = "select n.sequence, n.name, d.message, j.recorded_at from journal j \
-     join donor_names n on n.sequence = j.sequence left join donations d on d.entry = j.sequence \
-     where j.fundraiser_id = $1 and n.consented_at is not null and n.removed_at is null \
-     order by j.sequence desc limit $2";
+const LIST: &str = "select n.sequence, n.name, d.message, e.recorded_at from ledger_entries e \
+     join donor_names n on n.sequence = e.sequence left join donations d on d.entry = e.sequence \
+     where e.fundraiser_id = $1 and n.consented_at is not null and n.removed_at is null \
+     order by e.sequence desc limit $2";
 const FUNDRAISER: &str =
-    "select fundraiser_id from journal where sequence = $1 and fundraiser_id is not null";
+    "select fundraiser_id from ledger_entries where sequence = $1 and fundraiser_id is not null";
 const REMOVE: &str = "update donor_names set removed_at = $2 \
      where sequence = $1 and consented_at is not null and removed_at is null";
 

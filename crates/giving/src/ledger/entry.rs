@@ -158,7 +158,7 @@ impl Party {
 
 /// One side of an entry: above zero for who gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leg {
+pub struct Posting {
     pub party: Party,
     pub amount: Cents,
 }
@@ -179,7 +179,7 @@ pub struct Draft {
     pub amount: Cents,
     /// The sequence number of the donation that a refund takes back.
     pub refunds: Option<i64>,
-    pub legs: Vec<Leg>,
+    pub postings: Vec<Posting>,
     pub recorded_at: i64,
 }
 
@@ -293,10 +293,10 @@ impl Entry {
             input.number(totals.raised.get());
             input.number(totals.supporters);
         }
-        for leg in &draft.legs {
-            input.text(leg.party.kind());
-            input.text(&leg.party.id());
-            input.number(leg.amount.get());
+        for posting in &draft.postings {
+            input.text(posting.party.kind());
+            input.text(&posting.party.id());
+            input.number(posting.amount.get());
         }
         let mut hasher = Sha256::new();
         hasher.update(before);

@@ -10,9 +10,9 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 const EXTENT: &str = "select count(*), coalesce(min(sequence), 0), coalesce(max(sequence), 0) from outbox";
-const LAST_PRUNED: &str = "select forgotten from journal_head where id = 1";
+const LAST_PRUNED: &str = "select forgotten from ledger_head where id = 1";
 const FIRST_RETAINED: &str = "select sequence from outbox where created_at >= $1 order by sequence limit 1";
-const SET_LAST_PRUNED: &str = "update journal_head set forgotten = $1 where id = 1 and forgotten < $1";
+const SET_LAST_PRUNED: &str = "update ledger_head set forgotten = $1 where id = 1 and forgotten < $1";
 const REMOVE: &str = "delete from outbox where sequence <= $1";
 
 /// Rows removed in one transaction, so that writers do not wait long.

@@ -4,16 +4,16 @@
 //! are left out. SQLite takes several statements as one text, so all of them cost one way to its thread and back;
 //! PostgreSQL takes them one by one.
 
-use super::entry::{Entry, Head, Leg};
+use super::entry::{Entry, Head, Posting};
 use super::rows::sized;
 use platform::db::{Tx, run};
 use platform::ids::FundraiserId;
 use sqlx::QueryBuilder;
 use std::sync::Arc;
 
-const ENTRIES: &str = "journal (sequence, kind, mode, source, external_id, nonprofit_id, fundraiser_id, donor, \
+const ENTRIES: &str = "ledger_entries (sequence, kind, mode, source, external_id, nonprofit_id, fundraiser_id, donor, \
      amount, refunds, recorded_at, raised, supporters, hash) select * from (";
-const LEGS: &str = "journal_legs (sequence, position, party, party_id, amount) select * from (";
+const POSTINGS: &str = "ledger_postings (sequence, position, party, party_id, amount) select * from (";
 const NAMES: &str = "donor_names (sequence, name, consented_at) select * from (";
 const OUTBOX: &str = "outbox (sequence, kind, fundraiser_id, body, created_at) select * from (";
 const ROWS_END: &str = ") rows where column1 is not null;";
@@ -80,7 +80,7 @@ impl PendingRows {
         if outbox.is_empty() {
             return Ok(());
         }
-        let legs: Vec<(i64, i64, &Leg)> = entries.iter().flat_map(|entry| legs(entry)).collect();
+        let postings: Vec<(i64, i64, &Posting)> = entries.iter().flat_map(|entry| postings(entry)).collect();
         let is_combined = matches!(tx, Tx::Sqlite(_));
         // Where a row is refused the whole transaction is taken back, so SQLite need not copy pages to take back one
         // statement.
@@ -110,13 +110,13 @@ impl PendingRows {
                 );
                 end_statement!(query, c, is_combined);
             }
-            for legs in legs.chunks(MAX_ROWS_PER_STATEMENT) {
-                insert!(query, insert LEGS, legs, |leg|
-                    leg.map(|(sequence, ..)| *sequence),
-                    leg.map(|(_, position, _)| *position),
-                    leg.map(|(.., leg)| leg.party.kind()),
-                    leg.map(|(.., leg)| leg.party.id()),
-                    leg.map(|(.., leg)| leg.amount.get()),
+            for postings in postings.chunks(MAX_ROWS_PER_STATEMENT) {
+                insert!(query, insert POSTINGS, postings, |posting|
+                    posting.map(|(sequence, ..)| *sequence),
+                    posting.map(|(_, position, _)| *position),
+                    posting.map(|(.., posting)| posting.party.kind()),
+                    posting.map(|(.., posting)| posting.party.id()),
+                    posting.map(|(.., posting)| posting.amount.get()),
                 );
                 end_statement!(query, c, is_combined);
             }
@@ -138,7 +138,7 @@ impl PendingRows {
                 );
                 end_statement!(query, c, is_combined);
             }
-            query.push("update journal_head set entries = ").push_bind(head.entries);
+            query.push("update ledger_head set entries = ").push_bind(head.entries);
             query.push(", hash = ").push_bind(head.hash.as_slice());
             query.push(", events = ").push_bind(head.events);
             query.push(" where id = 1").build().execute(c).await.map(|_| ())
@@ -146,8 +146,8 @@ impl PendingRows {
     }
 }
 
-fn legs(entry: &Entry) -> impl Iterator<Item = (i64, i64, &Leg)> {
+fn postings(entry: &Entry) -> impl Iterator<Item = (i64, i64, &Posting)> {
     (0..)
-        .zip(&entry.draft.legs)
-        .map(|(position, leg)| (entry.sequence, position, leg))
+        .zip(&entry.draft.postings)
+        .map(|(position, posting)| (entry.sequence, position, posting))
 }

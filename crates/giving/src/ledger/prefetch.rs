@@ -11,13 +11,13 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 const HEAD: &str = "select entries, hash, events";
-const OF_HEAD: &str = " from journal_head where id = 1";
-const SEQUENCE: &str = ", (select sequence from journal where source = ";
-const RAISED: &str = ", (select raised from journal where fundraiser_id = ";
-const SUPPORTERS: &str = ", (select supporters from journal where fundraiser_id = ";
+const OF_HEAD: &str = " from ledger_head where id = 1";
+const SEQUENCE: &str = ", (select sequence from ledger_entries where source = ";
+const RAISED: &str = ", (select raised from ledger_entries where fundraiser_id = ";
+const SUPPORTERS: &str = ", (select supporters from ledger_entries where fundraiser_id = ";
 const OF_MODE: &str = " and mode = ";
 const LAST: &str = " order by sequence desc limit 1)";
-const NET: &str = ", (select cast(sum(amount) as bigint) from journal where fundraiser_id = ";
+const NET: &str = ", (select cast(sum(amount) as bigint) from ledger_entries where fundraiser_id = ";
 
 /// The source and the external id of a fact.
 pub type EntryKey = (String, String);

@@ -1,6 +1,6 @@
 //! Rows of the ledger tables: how they are read back into entries, and how many go into one statement.
 
-use super::entry::{Draft, Entry, Hash, Head, Kind, Leg, Mode, Totals};
+use super::entry::{Draft, Entry, Hash, Head, Kind, Mode, Posting, Totals};
 use platform::db::from_row;
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::Cents;
@@ -10,10 +10,10 @@ use uuid::Uuid;
 /// The hash of an entry that cannot be read. No entry hashes to it, so an audit finds the damage.
 pub const NO_HASH: Hash = [0xff; 32];
 
-/// A row of `journal_head`: `entries`, `hash` and `events`.
+/// A row of `ledger_head`: `entries`, `hash` and `events`.
 pub type HeadRow = (i64, Vec<u8>, i64);
 
-/// A row of `journal`.
+/// A row of `ledger_entries`.
 #[derive(Debug)]
 pub struct EntryRow {
     pub sequence: i64,
@@ -58,8 +58,8 @@ pub fn head((entries, bytes, events): HeadRow) -> Head {
     }
 }
 
-/// Builds an entry from its row and its legs.
-pub fn entry(row: EntryRow, legs: Vec<Leg>) -> Entry {
+/// Builds an entry from its row and its postings.
+pub fn entry(row: EntryRow, postings: Vec<Posting>) -> Entry {
     let known = Kind::find(&row.kind).zip(Mode::find(&row.mode));
     // An entry with an unknown kind or mode is never counted as real money.
     let (kind, mode) = known.unwrap_or((Kind::Donation, Mode::Test));
@@ -75,7 +75,7 @@ pub fn entry(row: EntryRow, legs: Vec<Leg>) -> Entry {
             donor: row.donor,
             amount: Cents::new(row.amount),
             refunds: row.refunds,
-            legs,
+            postings,
             recorded_at: row.recorded_at,
         },
         totals: row.raised.zip(row.supporters).map(|pair| totals(Some(pair))),

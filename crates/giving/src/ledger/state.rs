@@ -44,7 +44,7 @@ impl LedgerState {
         Ok((answer.head, state))
     }
 
-    /// The entry of a fact, without its legs where the store had it.
+    /// The entry of a fact, without its postings where the store had it.
     pub async fn find(&self, tx: &mut Tx, key: &EntryKey) -> sqlx::Result<Option<Arc<Entry>>> {
         if let Some(added) = self.added.get(key) {
             return Ok(Some(Arc::clone(added)));

@@ -1,6 +1,6 @@
 //! The SQL of the ledger.
 
-use super::entry::{Balances, Entry, Hash, Head, Leg, Mode, Party, TotalsByMode};
+use super::entry::{Balances, Entry, Hash, Head, Mode, Party, Posting, TotalsByMode};
 use super::prefetch::FundraiserMode;
 use super::rows::{EntryRow, HeadRow, NO_HASH, entry, head, totals};
 use platform::db::{Db, Tx, from_row, read, run};
@@ -10,52 +10,53 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// A server that dies releases the row after ten seconds.
-const LOCK_HEAD: &str = "update journal_head set entries = entries where id = 1 \
+const LOCK_HEAD: &str = "update ledger_head set entries = entries where id = 1 \
      returning entries, hash, events, set_config('idle_in_transaction_session_timeout', '10s', true)";
-const BEFORE_FIRST: &str = "select sequence from journal where sequence < 1 order by sequence limit 100";
-const STRAY_LEGS: &str = "select distinct sequence from journal_legs l where (sequence > $1 or sequence < 1) \
-     and not exists (select 1 from journal j where j.sequence = l.sequence) order by sequence limit 100";
-const HEAD: &str = "select entries, hash, events from journal_head where id = 1";
+const BEFORE_FIRST: &str =
+    "select sequence from ledger_entries where sequence < 1 order by sequence limit 100";
+const STRAY_POSTINGS: &str = "select distinct sequence from ledger_postings p where (sequence > $1 or sequence < 1) \
+     and not exists (select 1 from ledger_entries e where e.sequence = p.sequence) order by sequence limit 100";
+const HEAD: &str = "select entries, hash, events from ledger_head where id = 1";
 
 macro_rules! entries {
     ($rest:literal) => {
         concat!(
             "select sequence, kind, mode, source, external_id, nonprofit_id, fundraiser_id, donor, amount, refunds, ",
-            "recorded_at, raised, supporters, hash from journal ",
+            "recorded_at, raised, supporters, hash from ledger_entries ",
             $rest
         )
     };
 }
 
 const FIND: &str = entries!("where source = $1 and external_id = $2");
-const FIND_HASH: &str = "select hash from journal where sequence = $1";
+const FIND_HASH: &str = "select hash from ledger_entries where sequence = $1";
 const AFTER: &str = entries!("where sequence > $1 order by sequence limit $2");
-const LEGS_BETWEEN: &str = "select sequence, party, party_id, amount from journal_legs \
+const POSTINGS_BETWEEN: &str = "select sequence, party, party_id, amount from ledger_postings \
      where sequence > $1 and sequence <= $2 order by sequence, position";
-const REFUNDED: &str = "select distinct refunds from journal where refunds > $1";
-const TOTALS: &str = "select mode, raised, supporters from journal where sequence in ( \
-     (select max(sequence) from journal where fundraiser_id = $1 and mode = 'live'), \
-     (select max(sequence) from journal where fundraiser_id = $1 and mode = 'test'))";
+const REFUNDED: &str = "select distinct refunds from ledger_entries where refunds > $1";
+const TOTALS: &str = "select mode, raised, supporters from ledger_entries where sequence in ( \
+     (select max(sequence) from ledger_entries where fundraiser_id = $1 and mode = 'live'), \
+     (select max(sequence) from ledger_entries where fundraiser_id = $1 and mode = 'test'))";
 const BALANCES: &str = "select \
-     (select raised from journal where fundraiser_id = $1 and mode = $2 order by sequence desc limit 1), \
-     (select supporters from journal where fundraiser_id = $1 and mode = $2 order by sequence desc limit 1), \
-     (select cast(sum(amount) as bigint) from journal where fundraiser_id = $1 and mode = $2 and donor = $3)";
-const HELD: &str = "select cast(l.position as bigint), l.party_id, cast(sum(l.amount) as bigint) from journal j \
-     join journal_legs l on l.sequence = j.sequence where (j.sequence = $1 or j.refunds = $1) and l.party = 'nonprofit' \
-     group by l.position, l.party_id order by l.position";
+     (select raised from ledger_entries where fundraiser_id = $1 and mode = $2 order by sequence desc limit 1), \
+     (select supporters from ledger_entries where fundraiser_id = $1 and mode = $2 order by sequence desc limit 1), \
+     (select cast(sum(amount) as bigint) from ledger_entries where fundraiser_id = $1 and mode = $2 and donor = $3)";
+const HELD: &str = "select cast(p.position as bigint), p.party_id, cast(sum(p.amount) as bigint) from ledger_entries e \
+     join ledger_postings p on p.sequence = e.sequence where (e.sequence = $1 or e.refunds = $1) and p.party = 'nonprofit' \
+     group by p.position, p.party_id order by p.position";
 const NAMES_BETWEEN: &str =
     "select sequence, name, consented_at from donor_names where sequence > $1 and sequence <= $2";
 const NAMES_OF: &str = "select sequence, name, consented_at from donor_names \
-     where sequence in (select sequence from journal where donor = $1) order by sequence";
+     where sequence in (select sequence from ledger_entries where donor = $1) order by sequence";
 const REMOVE_NAMES_OF: &str =
-    "delete from donor_names where sequence in (select sequence from journal where donor = $1)";
+    "delete from donor_names where sequence in (select sequence from ledger_entries where donor = $1)";
 
-const SUPPORTERS: &str = "select j.sequence, n.name, case when n.removed_at is null then n.consented_at end as consented_at, \
-     d.message, j.amount, j.recorded_at from journal j \
-     left join donor_names n on n.sequence = j.sequence left join donations d on d.entry = j.sequence \
-     where j.fundraiser_id = $1 and j.mode = $2 and j.kind = 'donation' order by j.sequence desc limit $3";
+const SUPPORTERS: &str = "select e.sequence, n.name, case when n.removed_at is null then n.consented_at end as consented_at, \
+     d.message, e.amount, e.recorded_at from ledger_entries e \
+     left join donor_names n on n.sequence = e.sequence left join donations d on d.entry = e.sequence \
+     where e.fundraiser_id = $1 and e.mode = $2 and e.kind = 'donation' order by e.sequence desc limit $3";
 
-const SUM: &str = "select count(*), cast(coalesce(sum(amount), 0) as bigint) from journal \
+const SUM: &str = "select count(*), cast(coalesce(sum(amount), 0) as bigint) from ledger_entries \
      where fundraiser_id = $1 and mode = $2";
 const ENTRIES_OF: &str = entries!("where fundraiser_id = $1 and mode = $2 order by sequence desc limit $3");
 
@@ -76,7 +77,7 @@ pub async fn find_head(tx: &mut Tx) -> sqlx::Result<Head> {
     Ok(head(row))
 }
 
-/// The entry of a fact, without its legs.
+/// The entry of a fact, without its postings.
 pub async fn find(tx: &mut Tx, source: &str, external_id: &str) -> sqlx::Result<Option<Entry>> {
     let row: Option<EntryRow> =
         run!(tx, c => sqlx::query_as(FIND).bind(source).bind(external_id).fetch_optional(c).await)?;
@@ -90,24 +91,24 @@ pub async fn find_hash(tx: &mut Tx, sequence: i64) -> sqlx::Result<Option<Hash>>
     Ok(hash.map(|hash| hash.try_into().unwrap_or(NO_HASH)))
 }
 
-/// The next entries after a number, with their legs.
+/// The next entries after a number, with their postings.
 pub async fn list_after(tx: &mut Tx, sequence: i64, limit: i64) -> sqlx::Result<Vec<Entry>> {
     let rows: Vec<EntryRow> =
         run!(&mut *tx, c => sqlx::query_as(AFTER).bind(sequence).bind(limit).fetch_all(c).await)?;
     let Some(last) = rows.last().map(|row| row.sequence) else {
         return Ok(Vec::new());
     };
-    let legs: Vec<(i64, String, String, i64)> =
-        run!(tx, c => sqlx::query_as(LEGS_BETWEEN).bind(sequence).bind(last).fetch_all(c).await)?;
-    let mut legs = legs.into_iter().peekable();
+    let postings: Vec<(i64, String, String, i64)> =
+        run!(tx, c => sqlx::query_as(POSTINGS_BETWEEN).bind(sequence).bind(last).fetch_all(c).await)?;
+    let mut postings = postings.into_iter().peekable();
     let mut entries = Vec::with_capacity(rows.len());
     for row in rows {
         let mut own = Vec::new();
         let mut is_damaged = false;
-        while let Some((_, party, id, amount)) = legs.next_if(|leg| leg.0 <= row.sequence) {
+        while let Some((_, party, id, amount)) = postings.next_if(|posting| posting.0 <= row.sequence) {
             let party = Party::find(&party, &id);
             is_damaged |= party.is_none();
-            own.extend(party.map(|party| Leg {
+            own.extend(party.map(|party| Posting {
                 party,
                 amount: Cents::new(amount),
             }));
@@ -126,9 +127,9 @@ pub async fn list_before_first(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
     run!(tx, c => sqlx::query_scalar(BEFORE_FIRST).fetch_all(c).await)
 }
 
-/// The numbers after `after` of legs whose entry is not there, a hundred at the most.
-pub async fn list_stray_legs(tx: &mut Tx, after: i64) -> sqlx::Result<Vec<i64>> {
-    run!(tx, c => sqlx::query_scalar(STRAY_LEGS).bind(after).fetch_all(c).await)
+/// The numbers after `after` of postings whose entry is not there, a hundred at the most.
+pub async fn list_stray_postings(tx: &mut Tx, after: i64) -> sqlx::Result<Vec<i64>> {
+    run!(tx, c => sqlx::query_scalar(STRAY_POSTINGS).bind(after).fetch_all(c).await)
 }
 
 /// Lists the donations after `after` that have refunds.
@@ -165,7 +166,7 @@ pub async fn find_balances(
     Ok((totals(raised.zip(supporters)), net))
 }
 
-/// Lists what each nonprofit still holds of a donation, in the order of its legs.
+/// Lists what each nonprofit still holds of a donation, in the order of its postings.
 pub async fn list_held(tx: &mut Tx, donation: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
     let rows: Vec<(i64, String, i64)> =
         run!(tx, c => sqlx::query_as(HELD).bind(donation).fetch_all(c).await)?;
@@ -212,7 +213,7 @@ pub async fn sum_entries(db: &Db, id: FundraiserId, modes: &[Mode]) -> sqlx::Res
     Ok((count, Cents::new(sum)))
 }
 
-/// Lists the last entries of a fundraiser in any of the modes, newest first, without their legs.
+/// Lists the last entries of a fundraiser in any of the modes, newest first, without their postings.
 pub async fn list_entries_of(
     db: &Db,
     id: FundraiserId,

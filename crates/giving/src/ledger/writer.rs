@@ -24,7 +24,7 @@ const MAX_BATCH_SIZE: usize = 256;
 /// The maximum number of queued jobs; further callers wait to enqueue.
 const MAX_QUEUE_SIZE: usize = 4_096;
 /// The longest that a transaction of PostgreSQL takes until its commit: twice as long as a server that died may hold the
-/// end of the journal.
+/// end of the ledger_entries.
 const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(20);
 /// The longest that PostgreSQL may say nothing to a commit. Both together are less than a request may take.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(8);

@@ -14,8 +14,9 @@ use platform::money::Cents;
 use platform::public_url::PublicUrl;
 use std::fmt::Write;
 
-const RECORDED_AT: &str = "select recorded_at from journal where sequence = $1";
-const LEGS: &str = "select party, party_id, amount from journal_legs where sequence = $1 order by position";
+const RECORDED_AT: &str = "select recorded_at from ledger_entries where sequence = $1";
+const POSTINGS: &str =
+    "select party, party_id, amount from ledger_postings where sequence = $1 order by position";
 
 /// The statement that the IRS asks for in every receipt of $250 or more.
 pub const NO_GOODS_OR_SERVICES: &str =
@@ -42,13 +43,13 @@ pub struct Share {
     pub is_deductible: bool,
 }
 
-struct LegRow {
+struct PostingRow {
     party: String,
     party_id: String,
     amount: i64,
 }
 
-from_row!(LegRow {
+from_row!(PostingRow {
     party,
     party_id,
     amount
@@ -60,11 +61,12 @@ impl Receipt {
         let Some(recorded_at) = Receipt::find_date(db, entry).await? else {
             return Ok(None);
         };
-        let legs: Vec<LegRow> = read!(db, c => sqlx::query_as(LEGS).bind(entry).fetch_all(c).await)?;
+        let postings: Vec<PostingRow> =
+            read!(db, c => sqlx::query_as(POSTINGS).bind(entry).fetch_all(c).await)?;
         let mut shares = Vec::new();
-        for leg in legs {
-            if let Some(Party::Nonprofit(id)) = Party::find(&leg.party, &leg.party_id) {
-                shares.push(share(directory, id, Cents::new(leg.amount.abs())).await?);
+        for posting in postings {
+            if let Some(Party::Nonprofit(id)) = Party::find(&posting.party, &posting.party_id) {
+                shares.push(share(directory, id, Cents::new(posting.amount.abs())).await?);
             }
         }
         Ok(Some(Receipt { recorded_at, shares }))

@@ -57,7 +57,7 @@ const PENDING: &str = "select id from donations where state = 'pending' order by
 const PARTNER_FIELDS: &str =
     "select entry, partner_id, partner_metadata, designation from donations where entry > $1 and entry <= $2";
 const REMAINING: &str =
-    "select cast(coalesce(sum(amount), 0) as bigint) from journal where sequence = $1 or refunds = $1";
+    "select cast(coalesce(sum(amount), 0) as bigint) from ledger_entries where sequence = $1 or refunds = $1";
 
 const HOUR_MILLIS: i64 = 60 * 60 * 1_000;
 /// How long a donation can be paid after it was started.

@@ -1,4 +1,4 @@
-//! Property tests of the ledger with random histories: raised is the sum of the entries, of the legs and of the export, and
+//! Property tests of the ledger with random histories: raised is the sum of the entries, of the postings and of the export, and
 //! no change to an entry stays hidden.
 
 use crate::donations::{Label, NewDonation, Recipient, Refund, donation, refund};
@@ -8,7 +8,7 @@ use crate::ledger::anchors::comparison::Loss;
 use crate::ledger::audit::Audit;
 use crate::ledger::checkpoints::{Checkpoint, PriorBalances};
 use crate::ledger::entry::{
-    Beneficiaries, Draft, Entry, GENESIS, Kind, Leg, Mode, Party, Totals, TotalsByMode,
+    Beneficiaries, Draft, Entry, GENESIS, Kind, Mode, Party, Posting, Totals, TotalsByMode,
 };
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::{Cents, Weights};
@@ -137,12 +137,12 @@ impl TestLedger {
                     donor: None,
                     amount: Cents::new(*cents),
                     refunds: None,
-                    legs: vec![
-                        Leg {
+                    postings: vec![
+                        Posting {
                             party: Party::Offline(id),
                             amount: Cents::new(-cents),
                         },
-                        Leg {
+                        Posting {
                             party: Party::Fundraiser(id),
                             amount: Cents::new(*cents),
                         },
@@ -160,10 +160,10 @@ impl TestLedger {
         };
         let mut held: Vec<(Party, Cents)> = Vec::new();
         for entry in self.entries.iter().filter(about) {
-            for (index, leg) in entry.draft.legs[1..].iter().enumerate() {
+            for (index, posting) in entry.draft.postings[1..].iter().enumerate() {
                 match held.get_mut(index) {
-                    Some((_, cents)) => *cents = cents.plus(leg.amount).unwrap(),
-                    None => held.push((leg.party.clone(), leg.amount)),
+                    Some((_, cents)) => *cents = cents.plus(posting.amount).unwrap(),
+                    None => held.push((posting.party.clone(), posting.amount)),
                 }
             }
         }
@@ -285,8 +285,8 @@ fn damage(entry: &mut Entry, what: u8) {
         1 => draft.donor = Some("somebody else".to_owned()),
         2 => draft.recorded_at += 1,
         3 => draft.external_id.push('x'),
-        4 => draft.legs[0].amount = Cents::new(draft.legs[0].amount.get() - 1),
-        5 => _ = draft.legs.pop(),
+        4 => draft.postings[0].amount = Cents::new(draft.postings[0].amount.get() - 1),
+        5 => _ = draft.postings.pop(),
         6 => {
             entry.totals = entry.totals.map(|totals| Totals {
                 supporters: totals.supporters + 1,
@@ -333,9 +333,9 @@ proptest! {
                 let own = || ledger.entries.iter()
                     .filter(|entry| entry.draft.fundraiser == Some(*id) && entry.draft.mode == mode);
                 let sum = own().map(|entry| entry.draft.amount.get()).sum::<i64>();
-                let received = own().flat_map(|entry| &entry.draft.legs)
-                    .filter(|leg| matches!(leg.party, Party::Nonprofit(_) | Party::Fundraiser(_)));
-                let received = received.map(|leg| leg.amount.get()).sum::<i64>();
+                let received = own().flat_map(|entry| &entry.draft.postings)
+                    .filter(|posting| matches!(posting.party, Party::Nonprofit(_) | Party::Fundraiser(_)));
+                let received = received.map(|posting| posting.amount.get()).sum::<i64>();
                 let exported = lines.iter()
                     .filter(|line| line["fundraiserId"] == id.to_string() && line["mode"] == mode.as_str());
                 let exported = exported.map(|line| line["amount"].as_i64().unwrap()).sum::<i64>();

@@ -260,12 +260,12 @@ impl TestStore {
 const DUMPS: [&str; 6] = [
     "select format('%d %s %s %s %s %s %s %s %d %s %d %s %s %s', sequence, kind, mode, source, external_id, hex(nonprofit_id), \
      quote(fundraiser_id), quote(donor), amount, quote(refunds), recorded_at, quote(raised), quote(supporters), hex(hash)) \
-     from journal order by sequence",
-    "select format('%d %d %s %s %d', sequence, position, party, party_id, amount) from journal_legs \
+     from ledger_entries order by sequence",
+    "select format('%d %d %s %s %d', sequence, position, party, party_id, amount) from ledger_postings \
      order by sequence, position",
     "select format('%d %s %s %s %d', sequence, kind, quote(fundraiser_id), body, created_at) from outbox order by sequence",
     "select format('%d %s %s', sequence, name, quote(consented_at)) from donor_names order by sequence",
-    "select format('%d %s %d', entries, hex(hash), events) from journal_head",
+    "select format('%d %s %d', entries, hex(hash), events) from ledger_head",
     "select format('%s %s %d', hex(id), quote(offline), version) from fundraisers order by id",
 ];
 

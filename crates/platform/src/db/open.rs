@@ -32,7 +32,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 22] = migrations! {
+const MIGRATIONS: [MigrationSource; 23] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -56,6 +56,7 @@ const MIGRATIONS: [MigrationSource; 22] = migrations! {
     21 "0021_change_feed",
     22 "0022_unused_pictures",
     23 "0023_changes_without_ein",
+    24 "0024_ledger_names",
 };
 
 const STORE_ID: &str = "select id from store";

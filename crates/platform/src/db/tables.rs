@@ -33,9 +33,9 @@ pub const TABLES: &[&str] = &[
     "fundraisers",
     "fundraiser_nonprofits",
     "fundraiser_history",
-    "journal_head",
-    "journal",
-    "journal_legs",
+    "ledger_head",
+    "ledger_entries",
+    "ledger_postings",
     "ledger_checkpoint",
     "ledger_anchor",
     "accepted_anchors",
@@ -55,4 +55,4 @@ pub const TABLES: &[&str] = &[
 pub const LEFT_OUT: &[&str] = &["_sqlx_migrations", "leases"];
 
 /// Tables in which a migration inserts rows.
-pub const SEEDED: &[&str] = &["revisions", "revision_tokens", "journal_head", "ledger_anchor"];
+pub const SEEDED: &[&str] = &["revisions", "revision_tokens", "ledger_head", "ledger_anchor"];

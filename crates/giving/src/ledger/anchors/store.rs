@@ -8,12 +8,13 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 const FIND_LAST: &str = "select a.entries as written_entries, a.hash as written_hash, a.written_at, h.entries, h.hash \
-     from ledger_anchor a, journal_head h where a.id = 1 and h.id = 1";
+     from ledger_anchor a, ledger_head h where a.id = 1 and h.id = 1";
 const CLAIM: &str =
     "update ledger_anchor set claimed_at = $1 where id = 1 and (claimed_at <= $2 or claimed_at > $1)";
 const MARK_WRITTEN: &str = "update ledger_anchor set entries = $1, hash = $2, written_at = $3 where id = 1";
-const FIND_HASH: &str = "select hash from journal where sequence = $1";
-const FIND_LAST_ENTRY: &str = "select sequence, recorded_at from journal order by sequence desc limit 1";
+const FIND_HASH: &str = "select hash from ledger_entries where sequence = $1";
+const FIND_LAST_ENTRY: &str =
+    "select sequence, recorded_at from ledger_entries order by sequence desc limit 1";
 const LIST_ACCEPTED: &str = "select entries, hash, mac from accepted_anchors";
 const REMOVE_ACCEPTED: &str = "delete from accepted_anchors where entries = $1 and hash = $2";
 const INSERT_ACCEPTED: &str =

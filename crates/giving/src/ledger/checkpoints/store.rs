@@ -12,17 +12,17 @@ const FIND: &str = "select entries, hash, sums, checked_at, mac from ledger_chec
 const REMOVE: &str = "delete from ledger_checkpoint";
 const INSERT: &str =
     "insert into ledger_checkpoint (id, entries, hash, sums, checked_at, mac) values (1, $1, $2, $3, $4, $5)";
-const DONORS: &str = "select d.fundraiser_id, d.mode, d.donor, cast(sum(j.amount) as bigint) from \
-     (select distinct fundraiser_id, mode, donor from journal \
+const DONORS: &str = "select d.fundraiser_id, d.mode, d.donor, cast(sum(e.amount) as bigint) from \
+     (select distinct fundraiser_id, mode, donor from ledger_entries \
      where sequence > $1 and fundraiser_id is not null and donor is not null) d \
-     join journal j on j.fundraiser_id = d.fundraiser_id and j.mode = d.mode and j.donor = d.donor and j.sequence <= $1 \
+     join ledger_entries e on e.fundraiser_id = d.fundraiser_id and e.mode = d.mode and e.donor = d.donor and e.sequence <= $1 \
      group by d.fundraiser_id, d.mode, d.donor";
-const REFUNDED_AFTER: &str = "select sequence, mode from journal where sequence in \
-     (select refunds from journal where sequence > $1 and refunds <= $1)";
-const HELD: &str = "select cast(l.position as bigint), l.party_id, cast(sum(l.amount) as bigint) from journal j \
-     join journal_legs l on l.sequence = j.sequence \
-     where (j.sequence = $1 or j.refunds = $1) and j.sequence <= $2 and l.party = 'nonprofit' \
-     group by l.position, l.party_id order by l.position";
+const REFUNDED_AFTER: &str = "select sequence, mode from ledger_entries where sequence in \
+     (select refunds from ledger_entries where sequence > $1 and refunds <= $1)";
+const HELD: &str = "select cast(p.position as bigint), p.party_id, cast(sum(p.amount) as bigint) from ledger_entries e \
+     join ledger_postings p on p.sequence = e.sequence \
+     where (e.sequence = $1 or e.refunds = $1) and e.sequence <= $2 and p.party = 'nonprofit' \
+     group by p.position, p.party_id order by p.position";
 
 struct CheckpointRow {
     entries: i64,
@@ -93,9 +93,9 @@ pub async fn find_prior_balances(tx: &mut Tx, entries: i64) -> sqlx::Result<Prio
     let refunded: Vec<(i64, String)> =
         run!(&mut *tx, c => sqlx::query_as(REFUNDED_AFTER).bind(entries).fetch_all(c).await)?;
     for (donation, mode) in refunded {
-        let legs: Vec<(i64, String, i64)> =
+        let postings: Vec<(i64, String, i64)> =
             run!(&mut *tx, c => sqlx::query_as(HELD).bind(donation).bind(entries).fetch_all(c).await)?;
-        let held = legs.into_iter().filter_map(|(_, id, cents)| {
+        let held = postings.into_iter().filter_map(|(_, id, cents)| {
             let Party::Nonprofit(id) = Party::find("nonprofit", &id)? else {
                 return None;
             };
