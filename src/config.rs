@@ -21,7 +21,7 @@ pub use sources::{DEFAULTS, Overrides, SettingValues, environment_warnings};
 
 use anyhow::Context;
 use config::Source;
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 use raw::RawConfig;
 use std::net::SocketAddr;
 use std::path::Path;

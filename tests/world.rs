@@ -8,7 +8,7 @@ use access::keys::{self, KeyText, Kind};
 use causeway::app::App;
 use causeway::config::Config;
 use directory::snapshot::check::{CheckReport, check};
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 use ingest::Summary;
 use platform::db::Db;
 use platform::ids::{AccountId, KeyId};

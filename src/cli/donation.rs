@@ -5,12 +5,12 @@ use crate::app::App;
 use crate::cli::stdout::Stdout;
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
+use giving::checkout::store as checkout;
 use giving::donations::import::{ImportReport, import};
 use giving::donations::listing::{self, DonationFilter, RecordedDonation};
 use giving::donations::{Label, NewDonation, OPERATOR, RecordedEntry, Refund, find_recipient};
 use giving::export::{Format, export};
 use giving::ledger::entry::Mode;
-use giving::payments::store as payments;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use platform::clock::rfc3339;
@@ -247,7 +247,7 @@ async fn show(app: &App, output: Output, id: &str) -> anyhow::Result<()> {
         (Ok(sequence), _) => (listing::find(&app.db, sequence).await?, None),
         (_, Ok(id)) => (
             listing::find_by_checkout(&app.db, id).await?,
-            payments::find_by_either_id(&app.db, id).await?,
+            checkout::find_by_either_id(&app.db, id).await?,
         ),
         _ => (None, None),
     };

@@ -5,8 +5,8 @@ use super::output::Output;
 use crate::app::App;
 use access::audit::Actor;
 use clap::Subcommand;
+use giving::checkout;
 use giving::donors::{self, DonorData, DonorName};
-use giving::payments;
 use giving::reports::Report;
 use platform::clock::rfc3339;
 use platform::email_address::EmailAddress;
@@ -67,7 +67,7 @@ async fn forget(app: &App, output: Output, email: &EmailAddress) -> anyhow::Resu
 }
 
 fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
-    let donation = |donation: &payments::Donation| {
+    let donation = |donation: &checkout::Donation| {
         let partner = &donation.partner;
         json!({
             "id": donation.id,

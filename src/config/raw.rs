@@ -5,11 +5,11 @@ use crate::config::settings::{CompatSettings, LogFormat, LoggedRequests};
 use access::accounts::SignUp;
 use access::keys::Limits;
 use access::origins::settings::AllowPrivate;
+use giving::checkout::CheckoutSettings;
 use giving::fundraisers::review::FundraiserSettings;
 use giving::ledger::anchors::AnchorSettings;
 use giving::ledger::outbox::OutboxSettings;
-use giving::payments::CheckoutSettings;
-use giving::payments::provider::ProviderSettings;
+use giving::providers::ProviderSettings;
 use serde::Deserialize;
 use std::path::PathBuf;
 

@@ -5,9 +5,9 @@ use crate::app::offline::ConnectError;
 use crate::app::picture_sweep::SweptPictures;
 use access::keys::warnings::warn_owners;
 use access::usage::saver;
+use giving::checkout;
 use giving::ledger::anchors::log::ANCHOR_INTERVAL;
 use giving::ledger::outbox;
-use giving::payments;
 use platform::db::{Follower, Revision, Topic};
 use platform::mail;
 use std::convert::Infallible;
@@ -299,7 +299,7 @@ async fn remove_unpaid_donations(app: &App) {
     let mut health = JobHealth::new(app, "unpaid donations");
     loop {
         ticks.tick().await;
-        let removed = payments::store::remove_unpaid(&app.db, app.clock.millis()).await;
+        let removed = checkout::store::remove_unpaid(&app.db, app.clock.millis()).await;
         if let Ok(donations @ 1..) = removed {
             tracing::info!(donations, "removed donations that were never paid");
         }

@@ -23,7 +23,7 @@ use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::{Fundraiser, Status as Publication};
 use giving::ledger::entry::{Mode, Totals};
 use giving::ledger::store::{self as ledger, Supporter};
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 use jiff::Timestamp;
 use platform::money::Cents;
 

@@ -21,7 +21,7 @@ use directory::nonprofits::aliases::common_names;
 use giving::fundraisers::FundraiserName;
 use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::store;
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 use platform::text::cut;
 use std::sync::Arc;
 use std::time::Duration;

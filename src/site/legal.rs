@@ -12,7 +12,7 @@ use crate::web::{Layout, Meta, PublicPage, Section};
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 
 const TEXTS: &LegalPageTexts = &LEGAL_EN.pages;
 

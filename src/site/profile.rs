@@ -35,7 +35,8 @@ use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::Cause;
 use directory::nonprofits::store::find_donate_url;
 use directory::returns::years;
-use giving::payments::provider::{Provider, own_donate_url};
+use giving::providers::Provider;
+use giving::providers::link::own_donate_url;
 use platform::db::Revision;
 use std::sync::Arc;
 

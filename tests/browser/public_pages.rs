@@ -8,7 +8,7 @@ use causeway::http::error::Error;
 use causeway::http::request_id::RequestId;
 use causeway::web::error_page;
 use directory::nonprofits::ein::Ein;
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 use serde_json::{Value, json};
 use thirtyfour::Key;
 use uuid::Uuid;

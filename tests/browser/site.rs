@@ -15,7 +15,7 @@ use causeway::app::App;
 use causeway::config::Config;
 use causeway::http::refusal::refusal;
 use causeway::server::routes::router;
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 use http_body_util::BodyExt;
 use listener::{listen, serve};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};

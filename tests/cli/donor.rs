@@ -9,7 +9,7 @@ use crate::world::World;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use causeway::app::App;
-use giving::payments::donor_id;
+use giving::checkout::donor_id;
 use platform::email_address::EmailAddress;
 use platform::mail::Delivery;
 use platform::text::hex;

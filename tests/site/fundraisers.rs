@@ -242,9 +242,7 @@ async fn a_total_is_verified_by_its_entries(world: &World) {
     let hash = between(&shown, "<code class=\"hash\">", "<").unwrap();
     assert!(hash.len() == 64 && !page.contains(&hash), "{hash}");
     // Another server counts live donations only.
-    let (app, client) = world
-        .with_provider(giving::payments::provider::Provider::Off)
-        .await;
+    let (app, client) = world.with_provider(giving::providers::Provider::Off).await;
     let live = client.get_plain(200, proof).await.text();
     assert!(live.contains("$70.00") && !live.contains("$10.50"), "{live}");
     app.db.close().await;

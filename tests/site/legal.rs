@@ -4,7 +4,7 @@ use crate::client::Client;
 use crate::world::World;
 use causeway::app::App;
 use causeway::config::{Config, SiteSettings};
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 
 on_both_databases!(
     the_default_texts_say_what_this_server_does,

@@ -8,7 +8,7 @@ use access::accounts::attempts::ORIGIN_CHECKS;
 use access::origins::settings::AllowPrivate;
 use causeway::app::App;
 use causeway::config::Config;
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};

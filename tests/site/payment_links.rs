@@ -2,7 +2,7 @@
 
 use crate::dashboard::visitor::{Visitor, hidden};
 use crate::world::World;
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 use platform::db::Db;
 use uuid::Uuid;
 

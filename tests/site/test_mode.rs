@@ -7,7 +7,7 @@ use crate::world::World;
 use axum::http::Method;
 use giving::donations::{NewDonation, Refund, find_recipient};
 use giving::ledger::entry::Mode;
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 use platform::money::Cents;
 
 on_both_databases!(

@@ -4,10 +4,10 @@
 //! the chain nor a total. The entries keep the donor ID, an HMAC that nobody can trace to a person without the secret
 //! of the store and the email address itself.
 
+use crate::checkout::settle::Settlement;
+use crate::checkout::{Donation, State, donor_id, store};
 use crate::donations::DonationError;
 use crate::ledger::store as ledger;
-use crate::payments::settle::Settlement;
-use crate::payments::{Donation, State, donor_id, store};
 use crate::reports::{Report, store as reports};
 use access::audit::{Action, Actor, store as audit};
 use platform::db::Db;

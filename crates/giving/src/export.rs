@@ -1,8 +1,8 @@
 //! Exports the whole ledger: JSON Lines with every posting and hash, or CSV with one line per entry.
 
+use crate::checkout::store::{self as donations, PartnerFields};
 use crate::ledger::entry::Entry;
 use crate::ledger::store;
-use crate::payments::store::{self as donations, PartnerFields};
 use platform::clock::rfc3339;
 use platform::db::Db;
 use platform::text::escape_formula;

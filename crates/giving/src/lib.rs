@@ -1,6 +1,7 @@
-//! Fundraisers, donations and their ledger, and the payments behind the checkout.
+//! Fundraisers, donations and their ledger, and the checkout with its payment providers.
 
 pub mod check;
+pub mod checkout;
 pub mod donations;
 pub mod donors;
 pub mod error;
@@ -9,9 +10,9 @@ pub mod fundraisers;
 pub mod idempotency;
 pub mod ledger;
 pub mod moderation;
-pub mod payments;
 #[cfg(test)]
 mod property_tests;
+pub mod providers;
 pub mod recorder;
 pub mod reports;
 

@@ -14,10 +14,10 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use directory::nonprofits::identifier::Identifier;
 use directory::{NonprofitRef, ResolveError};
+use giving::checkout::Donation;
+use giving::checkout::store as checkout;
 use giving::donations::listing::{self, DonationFilter, RecordedDonation};
 use giving::fundraisers::store as fundraisers;
-use giving::payments::Donation;
-use giving::payments::store as payments;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use platform::ids::{FundraiserId, NonprofitId};
@@ -126,7 +126,7 @@ pub async fn donation(
         (Ok(sequence), _) => (listing::find(&app.db, sequence).await?, None),
         (_, Ok(id)) => (
             listing::find_by_checkout(&app.db, id).await?,
-            payments::find_by_either_id(&app.db, id).await?,
+            checkout::find_by_either_id(&app.db, id).await?,
         ),
         _ => return Err(Error::NotFound),
     };

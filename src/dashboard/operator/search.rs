@@ -19,11 +19,11 @@ use axum::response::{IntoResponse, Response};
 use directory::NonprofitRef;
 use directory::nonprofits::Nonprofit;
 use directory::query::filter::SearchFilter;
+use giving::checkout::lookup as donation_search;
+use giving::checkout::store as checkout;
 use giving::donations::listing;
 use giving::fundraisers::FundraiserName;
 use giving::fundraisers::store as fundraisers;
-use giving::payments::lookup as donation_search;
-use giving::payments::store as payments;
 use platform::email_address::EmailAddress;
 use platform::ids::{FundraiserId, KeyId};
 use platform::text::cut;
@@ -197,7 +197,7 @@ async fn find_donations(app: &App, query: &str) -> Result<Vec<SearchResult>> {
             .collect());
     }
     if let Ok(id) = Uuid::try_parse(query) {
-        let donation = payments::find_by_either_id(&app.db, id).await?;
+        let donation = checkout::find_by_either_id(&app.db, id).await?;
         return Ok(donation
             .map(|donation| {
                 let state = donation.state.as_str();

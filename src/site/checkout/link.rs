@@ -4,8 +4,8 @@ use super::embedding;
 use crate::http::error::Error;
 use crate::http::params::{decode, values};
 use crate::web::form::amounts::{Amounts, submitted};
-use giving::payments::amount;
-use giving::payments::partner::Partner;
+use giving::checkout::amount;
+use giving::checkout::partner::Partner;
 use platform::money::Cents;
 use platform::text::cut;
 

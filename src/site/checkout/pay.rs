@@ -21,11 +21,12 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use directory::nonprofits::identifier::Identifier;
 use directory::nonprofits::store as nonprofit_store;
+use giving::checkout::partner::ReturnUrls;
+use giving::checkout::receipt::{NO_GOODS_OR_SERVICES, Receipt};
+use giving::checkout::{Donation, State as DonationState, store};
 use giving::ledger::entry::Mode;
-use giving::payments::partner::ReturnUrls;
-use giving::payments::provider::{CardResult, try_card};
-use giving::payments::receipt::{NO_GOODS_OR_SERVICES, Receipt};
-use giving::payments::{Donation, State as DonationState, store};
+use giving::providers::link::Payment;
+use giving::providers::test::{CardResult, charge};
 use uuid::Uuid;
 
 const ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
@@ -98,19 +99,19 @@ pub async fn pay(
         )
         .await;
     }
-    let answer = try_card(data.text("card"));
-    let Some(error) = refusal(answer, t) else {
+    let result = charge(data.text("card"));
+    let Some(error) = refusal(result, t) else {
         store::pay(&app.db, donation.id, &app.config.giving, now).await?;
         // It may have expired meanwhile.
         let donation = store::find(&app.db, donation.id).await?.ok_or(Error::NotFound)?;
         let donation = app.settlement().settle(donation).await?;
         return redirect_after_payment(&app, &donation, embedder.as_ref()).await;
     };
-    let status = match answer {
-        CardResult::Down => StatusCode::SERVICE_UNAVAILABLE,
+    let status = match result {
+        CardResult::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::UNPROCESSABLE_ENTITY,
     };
-    if matches!(answer, CardResult::Declined | CardResult::NoFunds) {
+    if matches!(result, CardResult::Declined | CardResult::InsufficientFunds) {
         store::fail(&app.db, donation.id, error, now).await?;
     }
     form.add_error("card", error);
@@ -118,13 +119,13 @@ pub async fn pay(
 }
 
 /// Returns the message for the donor if the card was not charged.
-fn refusal(answer: CardResult, t: &GiveTexts) -> Option<&'static str> {
-    match answer {
+fn refusal(result: CardResult, t: &GiveTexts) -> Option<&'static str> {
+    match result {
         CardResult::Paid => None,
         CardResult::Declined => Some(t.declined),
-        CardResult::NoFunds => Some(t.no_funds),
-        CardResult::Down => Some(t.down),
-        CardResult::NoCard => Some(t.no_card),
+        CardResult::InsufficientFunds => Some(t.no_funds),
+        CardResult::Unavailable => Some(t.down),
+        CardResult::InvalidNumber => Some(t.no_card),
     }
 }
 
@@ -255,8 +256,11 @@ async fn elsewhere(app: &App, donation: &Donation, target: &Target) -> Result<Op
     let ein = nonprofit.and_then(|nonprofit| nonprofit.ein);
     let ein = ein.map(|ein| ein.to_string()).unwrap_or_default();
     let slug = nonprofit.map(|nonprofit| nonprofit.slug).unwrap_or_default();
-    Ok(app
-        .config
-        .giving
-        .payment_url(own.as_deref(), donation, &ein, slug))
+    let payment = Payment {
+        donation: donation.id,
+        amount: donation.amount,
+        ein: &ein,
+        slug,
+    };
+    Ok(app.config.giving.payment_url(own.as_deref(), &payment))
 }

@@ -5,9 +5,9 @@ use crate::http::error::{Error, Result};
 use crate::site::find::find as find_nonprofit;
 use crate::site::fundraiser_links;
 use crate::web::{Layout, Section};
+use giving::checkout::Donation;
 use giving::fundraisers::{Fundraiser, store as fundraiser_store};
-use giving::payments::Donation;
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 use platform::ids::{FundraiserId, NonprofitId};
 
 /// The recipient of a donation: a nonprofit or a fundraiser.

@@ -17,7 +17,7 @@ use axum::http::header::{
 };
 use axum::response::{IntoResponse, Response};
 use giving::fundraisers::goal::Goal;
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 use serde_json::{Map, Value, json};
 
 /// `GET /embed/origin`: whether the page that asks may show the checkout in a dialog. Browsers send its origin.

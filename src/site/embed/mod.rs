@@ -15,7 +15,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 use serde_json::json;
 use std::sync::LazyLock;
 

@@ -12,7 +12,7 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::text::cut;
 

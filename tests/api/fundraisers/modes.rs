@@ -6,7 +6,7 @@ use crate::world::World;
 use giving::check::check;
 use giving::donations::DonationError;
 use giving::ledger::entry::{Mode, Totals};
-use giving::payments::provider::Provider;
+use giving::providers::Provider;
 use platform::money::Cents;
 use serde_json::{Value, json};
 

@@ -1,8 +1,10 @@
-//! Who takes the money: one seam, chosen by the settings. A card processor comes in here.
+//! Payment providers: how donations are paid, as the settings choose.
 
-use super::Donation;
+pub mod link;
+pub mod test;
+
 use crate::ledger::entry::Mode;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use link::Payment;
 use platform::public_url::PublicUrl;
 use serde::Deserialize;
 use thiserror::Error;
@@ -10,7 +12,7 @@ use thiserror::Error;
 /// The name of [`Provider::Test`].
 const TEST: &str = "test";
 
-/// The setting as written.
+/// The settings of the provider, before they are checked.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ProviderSettings {
     provider: String,
@@ -18,7 +20,7 @@ pub struct ProviderSettings {
 }
 
 impl ProviderSettings {
-    /// Chooses the provider. `auto` depends on where people reach this server.
+    /// Returns the provider. `auto` depends on the public URL of this server.
     pub fn resolve(&self, public_url: &PublicUrl) -> Result<Provider, InvalidProvider> {
         let link = self.link.trim();
         match self.provider.trim() {
@@ -58,20 +60,8 @@ pub enum Provider {
     Link(String),
 }
 
-/// The result of charging a card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CardResult {
-    Paid,
-    Declined,
-    NoFunds,
-    /// It cannot be reached; nothing was charged.
-    Down,
-    /// Not a card number.
-    NoCard,
-}
-
 impl Provider {
-    /// As it is stored with a donation.
+    /// The name that is stored with a donation.
     pub const fn name(&self) -> &'static str {
         match self {
             Provider::Off => "off",
@@ -90,36 +80,13 @@ impl Provider {
         matches!(self, Provider::Test)
     }
 
-    /// Returns the URL where people pay. The nonprofit's own URL takes precedence over that of the operator.
-    pub fn payment_url(
-        &self,
-        own: Option<&str>,
-        donation: &Donation,
-        ein: &str,
-        slug: &str,
-    ) -> Option<String> {
-        let Provider::Link(template) = self else {
-            return None;
-        };
-        let template = own.unwrap_or(template);
-        let amount = super::amount::written(donation.amount);
-        let id = donation.id.to_string();
-        Some(fill_in(template, ein, slug, &amount, &id))
+    /// Returns the URL where the donor pays. The nonprofit's own template takes precedence over that of the operator.
+    pub fn payment_url(&self, own_template: Option<&str>, payment: &Payment<'_>) -> Option<String> {
+        match self {
+            Provider::Link(template) => Some(payment.fill_in(own_template.unwrap_or(template))),
+            Provider::Off | Provider::Test => None,
+        }
     }
-}
-
-/// Fills in the URL of the nonprofit's own donation page, without an amount.
-pub fn own_donate_url(own: &str, ein: &str, slug: &str) -> String {
-    fill_in(own, ein, slug, "", "")
-}
-
-fn fill_in(template: &str, ein: &str, slug: &str, amount: &str, donation: &str) -> String {
-    let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
-    template
-        .replace("{ein}", &encode(ein))
-        .replace("{slug}", &encode(slug))
-        .replace("{amount}", &encode(amount))
-        .replace("{donation}", donation)
 }
 
 /// The mode of donations that were paid with the provider of this name.
@@ -127,21 +94,6 @@ pub fn mode_of(name: &str) -> Mode {
     match name {
         TEST => Mode::Test,
         _ => Mode::Live,
-    }
-}
-
-/// Returns the result of charging a test card: one number succeeds, the others show how failures look.
-pub fn try_card(number: &str) -> CardResult {
-    let digits: String = number
-        .chars()
-        .filter(|c| !c.is_whitespace() && *c != '-')
-        .collect();
-    match digits.as_str() {
-        "4242424242424242" => CardResult::Paid,
-        "4000000000000002" => CardResult::Declined,
-        "4000000000009995" => CardResult::NoFunds,
-        "4000000000000119" => CardResult::Down,
-        _ => CardResult::NoCard,
     }
 }
 
@@ -206,31 +158,10 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_test_provider_took_is_a_test_donation() {
+    fn only_donations_paid_with_the_test_provider_are_test_donations() {
         assert_eq!(Provider::Test.mode(), Mode::Test);
         for other in [Provider::Off, Provider::Link(String::new())] {
             assert_eq!(other.mode(), Mode::Live);
-        }
-    }
-
-    #[test]
-    fn the_url_of_a_nonprofit_is_filled_in_without_an_amount() {
-        let url = own_donate_url(
-            "https://x.example/{slug}?e={ein}&a={amount}&g={donation}",
-            "530196605",
-            "red-cross",
-        );
-        assert_eq!(url, "https://x.example/red%2Dcross?e=530196605&a=&g=");
-    }
-
-    #[test]
-    fn one_test_card_pays_and_the_others_fail_each_in_its_way() {
-        assert_eq!(try_card(" 4242 4242 4242-4242 "), CardResult::Paid);
-        assert_eq!(try_card("4000 0000 0000 0002"), CardResult::Declined);
-        assert_eq!(try_card("4000000000009995"), CardResult::NoFunds);
-        assert_eq!(try_card("4000000000000119"), CardResult::Down);
-        for nonsense in ["", "4242", "5555555555554444", "x"] {
-            assert_eq!(try_card(nonsense), CardResult::NoCard);
         }
     }
 }

@@ -4,7 +4,6 @@ pub mod amount;
 pub mod donor_id;
 pub mod lookup;
 pub mod partner;
-pub mod provider;
 pub mod receipt;
 pub mod settle;
 pub mod start;

@@ -1,8 +1,8 @@
 //! The SQL of donations on our own pages.
 
 use super::partner::Partner;
-use super::provider::{Provider, mode_of};
 use super::{Donation, State};
+use crate::providers::{Provider, mode_of};
 use platform::db::{Db, Tx, from_row, read, run};
 use platform::email_address::EmailAddress;
 use platform::ids::{FundraiserId, NonprofitId};
