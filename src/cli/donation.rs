@@ -7,7 +7,8 @@ use anyhow::{Context, bail};
 use clap::{Args, Subcommand};
 use giving::checkout::store as checkout;
 use giving::donations::import::{ImportReport, import};
-use giving::donations::listing::{self, DonationFilter, RecordedDonation};
+use giving::donations::listing::{DonationFilter, RecordedDonation};
+use giving::donations::store;
 use giving::donations::{Label, NewDonation, OPERATOR, RecordedEntry, Refund, find_recipient};
 use giving::export::{Format, export};
 use giving::ledger::entry::Mode;
@@ -218,8 +219,8 @@ async fn list(app: &App, output: Output, args: ListArgs) -> anyhow::Result<()> {
             .transpose()?,
     };
     let skip = i64::from(args.page - 1) * i64::from(args.take);
-    let donations = listing::list(&app.db, &filter, args.take.into(), skip).await?;
-    let total = listing::count(&app.db, &filter).await?;
+    let donations = store::list(&app.db, &filter, args.take.into(), skip).await?;
+    let total = store::count(&app.db, &filter).await?;
     let shown: Vec<_> = donations.iter().map(to_json).collect();
     output.print(&json!({"donations": shown, "total": total}), || {
         let mut text = String::new();
@@ -244,9 +245,9 @@ async fn list(app: &App, output: Output, args: ListArgs) -> anyhow::Result<()> {
 
 async fn show(app: &App, output: Output, id: &str) -> anyhow::Result<()> {
     let (recorded, started) = match (id.parse(), Uuid::try_parse(id)) {
-        (Ok(sequence), _) => (listing::find(&app.db, sequence).await?, None),
+        (Ok(sequence), _) => (store::find(&app.db, sequence).await?, None),
         (_, Ok(id)) => (
-            listing::find_by_checkout(&app.db, id).await?,
+            store::find_by_checkout(&app.db, id).await?,
             checkout::find_by_either_id(&app.db, id).await?,
         ),
         _ => (None, None),

@@ -7,11 +7,12 @@ use access::accounts::store as accounts;
 use access::audit::Actor;
 use anyhow::bail;
 use clap::Subcommand;
+use giving::donations::comments;
 use giving::fundraisers::moderate::Decision;
 use giving::fundraisers::names::{find_nonprofit, slug_of};
 use giving::fundraisers::store::{self, Listing};
 use giving::fundraisers::{Fundraiser as StoredFundraiser, FundraiserName};
-use giving::ledger::comments;
+use giving::ledger::store as ledger;
 use giving::moderation::{DEFAULT_REASON, MAX_REASON_CHARS};
 use platform::clock::rfc3339;
 use platform::ids::FundraiserId;
@@ -156,7 +157,7 @@ async fn list(app: &App, output: Output, listing: Listing) -> anyhow::Result<()>
 }
 
 async fn remove_comment(app: &App, output: Output, entry: i64) -> anyhow::Result<()> {
-    let fundraiser = comments::find_fundraiser(&app.db, entry).await?;
+    let fundraiser = ledger::find_fundraiser(&app.db, entry).await?;
     let is_removed = match fundraiser {
         Some(id) => comments::remove(&app.db, id, entry, Actor::Command, app.clock.millis()).await?,
         None => false,

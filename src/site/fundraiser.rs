@@ -19,10 +19,11 @@ use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use directory::NonprofitRef;
+use giving::donations::listing::Supporter;
+use giving::donations::store as donations;
 use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::{Fundraiser, Status as Publication};
 use giving::ledger::entry::{Mode, Totals};
-use giving::ledger::store::{self as ledger, Supporter};
 use giving::providers::Provider;
 use jiff::Timestamp;
 use platform::money::Cents;
@@ -137,7 +138,7 @@ pub async fn fundraiser(
     let by = profile::find(&app.db, shown.fundraiser.account).await?;
     let by = by.as_ref().map(Organizer::from);
     let (id, modes) = (shown.fundraiser.id, Mode::counted(app.is_test_mode()));
-    let supporters = ledger::list_supporters(&app.db, id, modes, MAX_SUPPORTERS).await?;
+    let supporters = donations::list_supporters(&app.db, id, modes, MAX_SUPPORTERS).await?;
     let mut page = FundraiserPage::new(&app, &shown, &found, (path, by), supporters);
     if page.status == Status::Open && page.refusal.is_none() {
         page.give = Some(GiveBox::parse(query.as_deref()));

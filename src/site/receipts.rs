@@ -20,8 +20,8 @@ use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use giving::checkout::receipt::Receipt;
 use giving::checkout::{Donation, State as DonationState, store};
+use giving::ledger::store as ledger;
 use ipnet::IpNet;
 use platform::email_address::EmailAddress;
 use platform::mail::Email;
@@ -163,7 +163,7 @@ fn parse_token(app: &App, token: &str) -> Option<EmailAddress> {
 impl Row {
     async fn load(app: &App, donation: Donation) -> Result<Row> {
         let recorded_at = match donation.entry {
-            Some(entry) => Receipt::find_date(&app.db, entry).await?,
+            Some(entry) => ledger::find_recorded_at(&app.db, entry).await?,
             None => None,
         };
         Ok(Row {

@@ -162,7 +162,7 @@ fn donation(sequence: i64, before: &Hash) -> Entry {
         ],
         recorded_at: sequence,
     };
-    Entry::chained(sequence, before, draft, None)
+    Entry::new(sequence, before, draft, None)
 }
 
 /// A server that was built before the tables of the ledger were renamed.

@@ -157,12 +157,12 @@ async fn check_ends(tx: &mut Tx, audit: &mut Audit) -> sqlx::Result<()> {
     } else if head.entries < entries || head.hash != hash {
         audit.add_error(format!("entry {entries} does not match the head of the ledger"));
     }
-    let pruned = outbox::find_last_pruned(tx).await?;
+    let pruned = outbox::store::find_last_pruned(tx).await?;
     let expected = match head.events - pruned {
         0 => (0, 0, 0),
         retained => (retained, pruned + 1, head.events),
     };
-    let (count, first, last) = outbox::find_extent(tx).await?;
+    let (count, first, last) = outbox::store::find_extent(tx).await?;
     if (count, first, last) != expected {
         let (expected_count, from, to) = expected;
         audit.add_error(format!(

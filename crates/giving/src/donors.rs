@@ -133,7 +133,8 @@ pub async fn forget(
     }
     let donor_id = donor_id::of_email(settlement.secret, email);
     let names = ledger::remove_names_of(&mut tx, &donor_id).await?;
-    let names = names + store::remove_names_by_email(&mut tx, email).await?;
+    let entries = store::list_entries_by_email(&mut tx, email).await?;
+    let names = names + ledger::remove_names(&mut tx, &entries).await?;
     let donations = store::erase_donor(&mut tx, email).await?;
     let reports = reports::erase_email(&mut tx, email).await?;
     let queued = mail_queue::remove_to(&mut tx, email).await?;

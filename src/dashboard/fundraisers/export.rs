@@ -12,7 +12,8 @@ use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use giving::donations::owned::{OwnedDonation, list_after};
+use giving::donations::listing::OwnedDonation;
+use giving::donations::store::list_owned_after;
 use platform::clock::rfc3339;
 use platform::ids::{AccountId, FundraiserId};
 use platform::money::Cents;
@@ -43,7 +44,7 @@ fn respond(app: App, account: AccountId, fundraiser: Option<FundraiserId>) -> Re
         let Next::After(after) = next else {
             return Ok(Some((HEADER.to_owned(), (app, Next::After(0)))));
         };
-        let donations = list_after(&app.db, account, fundraiser, after).await?;
+        let donations = list_owned_after(&app.db, account, fundraiser, after).await?;
         let Some(last) = donations.last().map(|donation| donation.sequence) else {
             return Ok(None);
         };

@@ -16,7 +16,8 @@ use directory::nonprofits::identifier::Identifier;
 use directory::{NonprofitRef, ResolveError};
 use giving::checkout::Donation;
 use giving::checkout::store as checkout;
-use giving::donations::listing::{self, DonationFilter, RecordedDonation};
+use giving::donations::listing::{DonationFilter, RecordedDonation};
+use giving::donations::store;
 use giving::fundraisers::store as fundraisers;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -94,9 +95,9 @@ pub async fn list(
         // The last day is included.
         until: day("until").map(|start| start + 24 * 60 * 60 * 1000),
     };
-    let count = listing::count(&app.db, &filter).await?;
+    let count = store::count(&app.db, &filter).await?;
     let list_page = ListPage::parse(query.as_deref(), count);
-    let donations = listing::list(&app.db, &filter, PAGE_SIZE, list_page.skipped()).await?;
+    let donations = store::list(&app.db, &filter, PAGE_SIZE, list_page.skipped()).await?;
     let parameters: Vec<(&str, &str)> = fields
         .iter()
         .map(|field| (field.name, field.value.as_str()))
@@ -123,9 +124,9 @@ pub async fn donation(
     PathText(id): PathText,
 ) -> Result<Response> {
     let (recorded, started) = match (id.parse(), Uuid::try_parse(&id)) {
-        (Ok(sequence), _) => (listing::find(&app.db, sequence).await?, None),
+        (Ok(sequence), _) => (store::find(&app.db, sequence).await?, None),
         (_, Ok(id)) => (
-            listing::find_by_checkout(&app.db, id).await?,
+            store::find_by_checkout(&app.db, id).await?,
             checkout::find_by_either_id(&app.db, id).await?,
         ),
         _ => return Err(Error::NotFound),

@@ -20,10 +20,11 @@ use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
+use giving::donations::comments::{self, Comment};
+use giving::donations::store as donations;
 use giving::fundraisers::moderate::Decision;
 use giving::fundraisers::store::{self, Listing};
 use giving::fundraisers::{Fundraiser, Status};
-use giving::ledger::comments::{self, Comment};
 use giving::moderation::DEFAULT_REASON;
 use platform::ids::FundraiserId;
 use uuid::Uuid;
@@ -217,7 +218,7 @@ async fn show(
     fundraiser: Fundraiser,
     hide: Form,
 ) -> Result<Response> {
-    let comments = comments::list(&app.db, fundraiser.id, MAX_COMMENTS).await?;
+    let comments = donations::list_comments(&app.db, fundraiser.id, MAX_COMMENTS).await?;
     let page = FundraiserPage {
         layout: with_menu(app, layout, user).await?,
         row: Row::load(app, fundraiser).await?,

@@ -19,9 +19,8 @@ use axum::response::{IntoResponse, Response};
 use directory::NonprofitRef;
 use directory::nonprofits::Nonprofit;
 use directory::query::filter::SearchFilter;
-use giving::checkout::lookup as donation_search;
 use giving::checkout::store as checkout;
-use giving::donations::listing;
+use giving::donations::store as donations;
 use giving::fundraisers::FundraiserName;
 use giving::fundraisers::store as fundraisers;
 use platform::email_address::EmailAddress;
@@ -184,7 +183,7 @@ fn parse_link(text: &str) -> Option<(&str, &str)> {
 async fn find_donations(app: &App, query: &str) -> Result<Vec<SearchResult>> {
     let path = |id: &str| format!("/dashboard/operator/donations/{id}");
     if let Ok(sequence) = query.parse::<i64>() {
-        let donation = listing::find(&app.db, sequence).await?;
+        let donation = donations::find(&app.db, sequence).await?;
         return Ok(donation
             .map(|donation| {
                 SearchResult::new(
@@ -209,12 +208,12 @@ async fn find_donations(app: &App, query: &str) -> Result<Vec<SearchResult>> {
     let Ok(email) = EmailAddress::parse(query) else {
         return Ok(Vec::new());
     };
-    let donations = donation_search::find_by_mailbox(&app.db, &email, MAX_RESULTS).await?;
+    let donations = checkout::list_by_mailbox(&app.db, &email, MAX_RESULTS).await?;
     Ok(donations
         .into_iter()
         .map(|donation| {
             let day = crate::web::dates::format_time(donation.started_at);
-            let detail = format!("{}, {day}", donation.state);
+            let detail = format!("{}, {day}", donation.state.as_str());
             SearchResult::new(
                 path(&donation.id.to_string()),
                 donation.amount.to_string(),

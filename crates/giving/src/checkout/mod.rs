@@ -2,7 +2,6 @@
 
 pub mod amount;
 pub mod donor_id;
-pub mod lookup;
 pub mod partner;
 pub mod receipt;
 pub mod settle;

@@ -1,22 +1,19 @@
 //! The receipt of a donation: what a tax authority wants to know, on a page and by email.
 
 use super::Donation;
-use crate::ledger::entry::{Mode, Party};
+use crate::ledger::entry::Mode;
+use crate::ledger::store;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::ein::Ein;
 use directory::nonprofits::identifier::Identifier;
 use directory::{Directory, NonprofitRef};
 use jiff::Timestamp;
-use platform::db::{Db, from_row, read};
+use platform::db::Db;
 use platform::ids::NonprofitId;
 use platform::mail::Email;
 use platform::money::Cents;
 use platform::public_url::PublicUrl;
 use std::fmt::Write;
-
-const RECORDED_AT: &str = "select recorded_at from ledger_entries where sequence = $1";
-const POSTINGS: &str =
-    "select party, party_id, amount from ledger_postings where sequence = $1 order by position";
 
 /// The statement that the IRS asks for in every receipt of $250 or more.
 pub const NO_GOODS_OR_SERVICES: &str =
@@ -43,38 +40,17 @@ pub struct Share {
     pub is_deductible: bool,
 }
 
-struct PostingRow {
-    party: String,
-    party_id: String,
-    amount: i64,
-}
-
-from_row!(PostingRow {
-    party,
-    party_id,
-    amount
-});
-
 impl Receipt {
     /// Reads the receipt of the donation with this sequence number in the ledger.
     pub async fn find(db: &Db, directory: &Directory, entry: i64) -> sqlx::Result<Option<Receipt>> {
-        let Some(recorded_at) = Receipt::find_date(db, entry).await? else {
+        let Some(recorded_at) = store::find_recorded_at(db, entry).await? else {
             return Ok(None);
         };
-        let postings: Vec<PostingRow> =
-            read!(db, c => sqlx::query_as(POSTINGS).bind(entry).fetch_all(c).await)?;
         let mut shares = Vec::new();
-        for posting in postings {
-            if let Some(Party::Nonprofit(id)) = Party::find(&posting.party, &posting.party_id) {
-                shares.push(share(directory, id, Cents::new(posting.amount.abs())).await?);
-            }
+        for (id, amount) in store::list_shares(db, entry).await? {
+            shares.push(share(directory, id, amount).await?);
         }
         Ok(Some(Receipt { recorded_at, shares }))
-    }
-
-    /// Returns when a donation was recorded, in milliseconds since 1970.
-    pub async fn find_date(db: &Db, entry: i64) -> sqlx::Result<Option<i64>> {
-        read!(db, c => sqlx::query_scalar(RECORDED_AT).bind(entry).fetch_optional(c).await)
     }
 
     /// Returns the date as people write it.

@@ -4,6 +4,7 @@ use super::receipt::{self, Receipt};
 use super::store::{self, ReceiptEmail};
 use super::{Donation, State, donor_id};
 use crate::donations::{DonationError, Label, NewDonation, RecordedEntry, SITE, find_recipient};
+use crate::ledger::store as ledger;
 use crate::recorder::Recorder;
 use directory::Directory;
 use platform::clock::Clock;
@@ -43,7 +44,7 @@ impl Settlement<'_> {
                 });
                 store::complete(db, &donation, recorded.sequence, receipt, now).await?;
             }
-            (State::Completed, Some(entry)) if store::find_remaining(db, entry).await? == Cents::ZERO => {
+            (State::Completed, Some(entry)) if ledger::find_remaining(db, entry).await? == Cents::ZERO => {
                 store::mark_refunded(db, donation.id, now).await?;
             }
             _ => return Ok(donation),

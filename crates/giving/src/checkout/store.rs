@@ -1,4 +1,4 @@
-//! The SQL of donations on our own pages.
+//! The SQL of donations at our own checkout.
 
 use super::partner::Partner;
 use super::{Donation, State};
@@ -26,6 +26,7 @@ const FIND_BY_RECEIPT: &str = donations!("where receipt_id = $1");
 const FIND_BY_EITHER_ID: &str = donations!("where id = $1 or receipt_id = $1");
 // Email addresses are ASCII, so both databases convert them to lowercase in the same way.
 const LIST_BY_EMAIL: &str = donations!("where lower(email) = $1 order by started_at, id");
+const LIST_BY_MAILBOX: &str = donations!("where mailbox = $1 order by receipt_at desc, id desc limit $2");
 const INSERT: &str = "insert into donations (id, receipt_id, state, provider, nonprofit_id, fundraiser_id, amount, name, \
      is_public, email, mailbox, message, designation, partner_id, partner_metadata, success_url, exit_url, started_at, \
      changed_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $18) \
@@ -47,17 +48,15 @@ const REMOVE_UNPAID_BY_EMAIL: &str =
     "delete from donations where lower(email) = $1 and state in ('started', 'failed')";
 const COUNT_PENDING_BY_EMAIL: &str =
     "select count(*) from donations where lower(email) = $1 and state = 'pending'";
-const REMOVE_NAMES_BY_EMAIL: &str =
-    "delete from donor_names where sequence in (select entry from donations where lower(email) = $1)";
+const LIST_ENTRIES_BY_EMAIL: &str =
+    "select entry from donations where lower(email) = $1 and entry is not null";
 const ERASE: &str = "update donations set name = null, is_public = $2, email = null, mailbox = null, message = null, \
      partner_metadata = null, success_url = null, exit_url = null where lower(email) = $1";
-const REFUNDED: &str =
+const MARK_REFUNDED: &str =
     "update donations set state = 'refunded', changed_at = $2 where id = $1 and state = 'completed'";
-const PENDING: &str = "select id from donations where state = 'pending' order by changed_at";
-const PARTNER_FIELDS: &str =
+const LIST_PENDING: &str = "select id from donations where state = 'pending' order by changed_at";
+const LIST_PARTNER_FIELDS: &str =
     "select entry, partner_id, partner_metadata, designation from donations where entry > $1 and entry <= $2";
-const REMAINING: &str =
-    "select cast(coalesce(sum(amount), 0) as bigint) from ledger_entries where sequence = $1 or refunds = $1";
 
 const HOUR_MILLIS: i64 = 60 * 60 * 1_000;
 /// How long a donation can be paid after it was started.
@@ -128,6 +127,13 @@ pub async fn list_by_email(db: &Db, email: &EmailAddress) -> sqlx::Result<Vec<Do
     Ok(rows.into_iter().filter_map(donation).collect())
 }
 
+/// Lists the donations of a mailbox, those with the latest receipts first. Tags (`ada+news@…`) make no difference.
+pub async fn list_by_mailbox(db: &Db, email: &EmailAddress, take: i64) -> sqlx::Result<Vec<Donation>> {
+    let rows: Vec<DonationRow> =
+        read!(db, c => sqlx::query_as(LIST_BY_MAILBOX).bind(email.mailbox()).bind(take).fetch_all(c).await)?;
+    Ok(rows.into_iter().filter_map(donation).collect())
+}
+
 /// Finds a donation.
 pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<Donation>> {
     let row: Option<DonationRow> = read!(db, c => sqlx::query_as(FIND).bind(id).fetch_optional(c).await)?;
@@ -195,7 +201,7 @@ pub async fn pay(db: &Db, id: Uuid, provider: &Provider, now: i64) -> sqlx::Resu
     tx.commit().await
 }
 
-/// Notes why the provider said no.
+/// Records why the provider declined the payment.
 pub async fn fail(db: &Db, id: Uuid, reason: &str, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     run!(&mut tx, c => sqlx::query(FAIL).bind(id).bind(reason).bind(now).execute(c).await.map(|_| ()))?;
@@ -277,13 +283,9 @@ pub async fn count_pending_by_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::
     run!(tx, c => sqlx::query_scalar(COUNT_PENDING_BY_EMAIL).bind(email.normalized()).fetch_one(c).await)
 }
 
-/// Removes the names stored with the donations with an email address. Returns how many.
-pub async fn remove_names_by_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64> {
-    run!(tx, c => sqlx::query(REMOVE_NAMES_BY_EMAIL)
-        .bind(email.normalized())
-        .execute(c)
-        .await
-        .map(|done| done.rows_affected()))
+/// Lists the ledger entries of the donations with an email address.
+pub async fn list_entries_by_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<Vec<i64>> {
+    run!(tx, c => sqlx::query_scalar(LIST_ENTRIES_BY_EMAIL).bind(email.normalized()).fetch_all(c).await)
 }
 
 /// Removes the unpaid donations with an email address, and erases from the others everything about the donor.
@@ -304,21 +306,16 @@ pub async fn erase_donor(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64>
     Ok(removed + erased)
 }
 
-/// Notes that all of it went back.
+/// Records that a donation was fully refunded.
 pub async fn mark_refunded(db: &Db, id: Uuid, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(REFUNDED).bind(id).bind(now).execute(c).await.map(|_| ()))?;
+    run!(&mut tx, c => sqlx::query(MARK_REFUNDED).bind(id).bind(now).execute(c).await.map(|_| ()))?;
     tx.commit().await
 }
 
 /// Lists the donations that were paid and are not in the ledger yet.
 pub async fn list_pending(db: &Db) -> sqlx::Result<Vec<Uuid>> {
-    read!(db, c => sqlx::query_scalar(PENDING).fetch_all(c).await)
-}
-
-/// Returns what is left of a donation after its refunds.
-pub async fn find_remaining(db: &Db, entry: i64) -> sqlx::Result<Cents> {
-    read!(db, c => sqlx::query_scalar(REMAINING).bind(entry).fetch_one(c).await).map(Cents::new)
+    read!(db, c => sqlx::query_scalar(LIST_PENDING).fetch_all(c).await)
 }
 
 /// What the partner's link passed on with a donation.
@@ -337,7 +334,7 @@ pub async fn list_partner_fields(
 ) -> sqlx::Result<HashMap<i64, PartnerFields>> {
     type Row = (i64, Option<String>, Option<String>, Option<String>);
     let rows: Vec<Row> =
-        run!(tx, c => sqlx::query_as(PARTNER_FIELDS).bind(after).bind(last).fetch_all(c).await)?;
+        run!(tx, c => sqlx::query_as(LIST_PARTNER_FIELDS).bind(after).bind(last).fetch_all(c).await)?;
     let fields = |(entry, partner_id, partner_metadata, designation): Row| {
         let fields = PartnerFields {
             partner_id,

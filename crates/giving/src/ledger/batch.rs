@@ -1,7 +1,7 @@
-//! A transaction of the writer: what has been read and added so far, and how work reads and adds more.
+//! A transaction of the writer: what its work has read and added so far.
 
 use super::entry::{Draft, Entry, Head, Party};
-use super::pending::{DonorName, OutboxRow, PendingRows};
+use super::pending::{self, DonorName, OutboxRow, PendingRows};
 use super::state::LedgerState;
 use super::store;
 use access::accounts::standing::Standing;
@@ -16,12 +16,12 @@ use std::sync::Arc;
 /// A transaction in progress, and where the ledger and the outbox end within it.
 #[derive(Debug)]
 pub struct Batch {
-    /// For all tables except those of the ledger and the outbox, whose rows may not be written yet.
+    /// For other tables than those of the ledger and the outbox, whose rows may still be pending.
     pub tx: Tx,
     pub head: Head,
     pub state: LedgerState,
     pub pending: PendingRows,
-    /// The standing of each account that work has asked for.
+    /// The standing of each account that was read.
     standings: HashMap<AccountId, Standing>,
 }
 
@@ -51,7 +51,7 @@ impl Batch {
         self.standings.remove(&account);
     }
 
-    /// The entry of a fact; one of the store comes without its postings.
+    /// Finds an entry. One that was stored before this batch comes without its postings.
     pub async fn find(&mut self, source: &str, external_id: &str) -> sqlx::Result<Option<Arc<Entry>>> {
         let key = (source.to_owned(), external_id.to_owned());
         self.state.find(&mut self.tx, &key).await
@@ -59,8 +59,13 @@ impl Batch {
 
     /// Lists what each nonprofit still holds of a donation, in the order of its postings.
     pub async fn find_held(&mut self, donation: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
-        self.pending.write(&mut self.tx, &self.head).await?;
+        self.flush().await?;
         store::list_held(&mut self.tx, donation).await
+    }
+
+    /// Writes the pending rows.
+    pub async fn flush(&mut self) -> sqlx::Result<()> {
+        pending::store::write(&mut self.pending, &mut self.tx, &self.head).await
     }
 
     /// Appends an entry to the ledger and a row to the outbox. Adds nothing if it fails.
@@ -75,7 +80,7 @@ impl Batch {
                 Some(totals.map_err(StoreError::Refused)?)
             }
         };
-        let entry = Entry::chained(self.head.entries + 1, &self.head.hash, draft, totals);
+        let entry = Entry::new(self.head.entries + 1, &self.head.hash, draft, totals);
         let entry = Arc::new(entry);
         (self.head.entries, self.head.hash) = (entry.sequence, entry.hash);
         self.state.add(&entry);
@@ -94,11 +99,11 @@ impl Batch {
         Ok(entry)
     }
 
-    /// Stores the name of the donor of a donation, public if the donor agreed.
+    /// Adds the name of the donor of a donation, public if the donor consented.
     pub fn add_donor_name(&mut self, sequence: i64, name: &str, consented_at: Option<i64>) {
         self.pending.names.push(DonorName {
             sequence,
-            text: name.to_owned(),
+            name: name.to_owned(),
             consented_at,
         });
     }
@@ -117,7 +122,7 @@ impl Batch {
             kind,
             fundraiser,
             body: body.to_string(),
-            at: now,
+            created_at: now,
         });
     }
 }

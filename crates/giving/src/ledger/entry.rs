@@ -1,23 +1,23 @@
-//! An entry of the ledger: its amounts and parties, and the hash that chains it to the entry before.
+//! An entry of the ledger: its amounts and parties, and the hash that chains it to the previous entry.
 //!
-//! The hash is SHA-256 over the hash before and the fields of the entry in a fixed order, each written as its
-//! length in decimal digits, a colon and its bytes. Numbers are decimal, ids lower-case UUIDs, what is missing is
-//! empty. Names of people are not in it: they can be erased without breaking the chain.
+//! The hash is SHA-256 over the previous hash and the fields of the entry in a fixed order, each written as its length in
+//! decimal digits, a colon and its bytes. Numbers are decimal, IDs are lowercase UUIDs, and missing values are empty. Names
+//! of people are not part of it, so they can be erased without breaking the chain.
 
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::{AmountOverflow, Cents, Weights, split};
 use sha2::{Digest, Sha256};
 
-/// What comes before the first entry.
+/// The previous hash of the first entry.
 pub const GENESIS: Hash = [0; 32];
 
-/// The link of the chain.
+/// The hash of an entry.
 pub type Hash = [u8; 32];
 
 /// The source of amounts that organizers report as raised elsewhere; no donation has it.
 pub const OFFLINE: &str = "offline";
 
-/// Where the ledger and the outbox end.
+/// The ends of the ledger and the outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     /// The sequence number of the last entry.
@@ -51,10 +51,10 @@ impl Beneficiaries {
     }
 }
 
-/// What kind of fact an entry is.
+/// What an entry records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A donor gave.
+    /// A donor gave money.
     Donation,
     /// A donation, or a part of it, was refunded.
     Refund,
@@ -67,7 +67,7 @@ pub enum Kind {
 pub enum Mode {
     #[default]
     Live,
-    /// No money was charged: somebody tried out the checkout.
+    /// No money was charged, because someone tried out the checkout.
     Test,
 }
 
@@ -89,7 +89,7 @@ impl Mode {
         matches!(self, Mode::Test)
     }
 
-    /// The modes that a server counts: only one in test mode counts test entries.
+    /// The modes whose entries a server counts. Only a server in test mode counts test entries.
     pub const fn counted(is_test_mode: bool) -> &'static [Mode] {
         if is_test_mode {
             &[Mode::Live, Mode::Test]
@@ -115,7 +115,7 @@ impl Kind {
     }
 }
 
-/// Who gives or gets.
+/// Who gives or receives money.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Party {
     Donor(String),
@@ -143,7 +143,7 @@ impl Party {
         }
     }
 
-    /// Reads a party back.
+    /// Returns the party with this kind and ID. `None` if they are invalid.
     pub fn find(kind: &str, id: &str) -> Option<Party> {
         let uuid = || uuid::Uuid::try_parse(id).ok();
         match kind {
@@ -156,7 +156,7 @@ impl Party {
     }
 }
 
-/// One side of an entry: above zero for who gets.
+/// What one party gives or receives by an entry. The amount is positive for a party that receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posting {
     pub party: Party,
@@ -168,16 +168,16 @@ pub struct Posting {
 pub struct Draft {
     pub kind: Kind,
     pub mode: Mode,
-    /// With `external_id` the name of the fact where it came from; unique together.
+    /// The system where the donation or refund was made. Unique together with `external_id`.
     pub source: String,
     pub external_id: String,
-    /// The nonprofit that receives the donation; the special one for a fundraiser of several.
+    /// The nonprofit that receives the donation, or the special ID of a fundraiser for several nonprofits.
     pub nonprofit: NonprofitId,
     pub fundraiser: Option<FundraiserId>,
     pub donor: Option<String>,
-    /// Below zero where money went back.
+    /// Negative for a refund.
     pub amount: Cents,
-    /// The sequence number of the donation that a refund takes back.
+    /// The sequence number of the donation that is refunded.
     pub refunds: Option<i64>,
     pub postings: Vec<Posting>,
     pub recorded_at: i64,
@@ -187,7 +187,7 @@ pub struct Draft {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     pub raised: Cents,
-    /// Distinct donors who gave more than they took back.
+    /// The number of donors who gave more than was refunded to them.
     pub supporters: i64,
 }
 
@@ -204,16 +204,16 @@ pub type Balances = (Totals, Option<Cents>);
 /// An entry of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// 1, 2, 3 and on, without a gap.
+    /// Starts at 1 and has no gaps.
     pub sequence: i64,
     pub draft: Draft,
-    /// Of its fundraiser in its mode, after it.
+    /// The totals of its fundraiser in its mode, after this entry.
     pub totals: Option<Totals>,
     pub hash: Hash,
 }
 
 impl Totals {
-    /// After a further amount of a donor who stood at `net` before it.
+    /// Returns the totals after another amount from a donor whose balance was `net`.
     pub fn after(self, amount: Cents, net: Option<Cents>) -> Result<Totals, AmountOverflow> {
         let supporters = match net {
             None => self.supporters,
@@ -237,7 +237,7 @@ impl TotalsByMode {
         }
     }
 
-    /// The totals of live and test entries together. A test donor and a live donor are two supporters.
+    /// Returns the totals of live and test entries together. A test donor and a live donor are two supporters.
     pub fn live_and_test(self) -> Totals {
         let raised = self.live.raised.get().saturating_add(self.test.raised.get());
         Totals {
@@ -246,7 +246,7 @@ impl TotalsByMode {
         }
     }
 
-    /// The totals that a server shows: only one in test mode counts test entries.
+    /// Returns the totals that a server shows. Only a server in test mode counts test entries.
     pub fn counted(self, is_test_mode: bool) -> Totals {
         if is_test_mode {
             self.live_and_test()
@@ -257,20 +257,20 @@ impl TotalsByMode {
 }
 
 impl Entry {
-    /// Puts a draft into its place behind the entry with the hash `before`.
-    pub fn chained(sequence: i64, before: &Hash, draft: Draft, totals: Option<Totals>) -> Entry {
+    /// Appends a draft after the entry with the hash `previous`.
+    pub fn new(sequence: i64, previous: &Hash, draft: Draft, totals: Option<Totals>) -> Entry {
         let mut entry = Entry {
             sequence,
             draft,
             totals,
             hash: GENESIS,
         };
-        entry.hash = entry.hash_after(before);
+        entry.hash = entry.hash_after(previous);
         entry
     }
 
-    /// The hash that the entry has behind `before`.
-    pub fn hash_after(&self, before: &Hash) -> Hash {
+    /// Computes the hash of this entry if it follows the entry with the hash `previous`.
+    pub fn hash_after(&self, previous: &Hash) -> Hash {
         let draft = &self.draft;
         let mut input = HashInput(Vec::with_capacity(512));
         input.number(self.sequence);
@@ -299,13 +299,13 @@ impl Entry {
             input.number(posting.amount.get());
         }
         let mut hasher = Sha256::new();
-        hasher.update(before);
+        hasher.update(previous);
         hasher.update(&input.0);
         hasher.finalize().into()
     }
 }
 
-/// Fields one after another, so that no two different lists look alike.
+/// Fields with their lengths, so that different lists of fields never have the same bytes.
 struct HashInput(Vec<u8>);
 
 impl HashInput {

@@ -1,13 +1,16 @@
-//! The donation ledger: append-only, double-entry, numbered without gaps, each entry chained to the one before.
+//! The donation ledger: append-only, double-entry, numbered without gaps, each entry chained to the previous one.
 //!
 //! Every entry has a mode: live, or test if no money was charged. The last entry of a fundraiser in a mode holds its totals
 //! in that mode, so reading them takes one row per mode.
+//!
+//! Only this folder writes `ledger_head`, `ledger_entries`, `ledger_postings`, `donor_names` and `outbox`. A batch of the
+//! [`writer`] inserts into all five at once (`pending/store.rs`), because they must agree and SQLite takes the statements
+//! as one text. Names are erased in `store.rs`, and old events in `outbox/store.rs`; entries and postings never change.
 
 pub mod anchors;
 pub mod audit;
 pub mod batch;
 pub mod checkpoints;
-pub mod comments;
 pub mod entry;
 pub mod outbox;
 pub mod pending;

@@ -1,4 +1,4 @@
-//! Rows of the ledger tables: how they are read back into entries, and how many go into one statement.
+//! Converts rows of the ledger's tables to entries, and pads the rows of a statement.
 
 use super::entry::{Draft, Entry, Hash, Head, Kind, Mode, Posting, Totals};
 use platform::db::from_row;
@@ -49,7 +49,7 @@ from_row!(EntryRow {
     hash,
 });
 
-/// Reads the head.
+/// Converts the row of the head.
 pub fn head((entries, bytes, events): HeadRow) -> Head {
     Head {
         entries,
@@ -96,8 +96,8 @@ fn hash(bytes: &[u8]) -> Hash {
     bytes.try_into().unwrap_or(NO_HASH)
 }
 
-/// Pads rows with empty ones up to the next power of two, so that statements come in few sizes and stay prepared.
-pub fn sized<T>(rows: &[T]) -> impl Iterator<Item = Option<&T>> {
+/// Pads rows with `None` to the next power of two, so that statements come in few sizes and stay prepared.
+pub fn padded<T>(rows: &[T]) -> impl Iterator<Item = Option<&T>> {
     let size = rows.len().next_power_of_two();
     rows.iter().map(Some).chain(repeat(None)).take(size)
 }

@@ -1,10 +1,10 @@
 //! The state of the ledger within a transaction: what was prefetched, updated by the entries added since.
 //!
-//! An entry changes what is known before it is written. What is not known here was touched by no entry of this
-//! transaction, so the store answers it rightly, whether they are written or not.
+//! Entries update this state before they are written. What is missing here was not changed by any entry of this
+//! transaction, so the store has the right value even while entries are pending.
 
 use super::entry::{Balances, Entry, Head, Totals};
-use super::prefetch::{EntryKey, FundraiserMode, Prefetch, PrefetchQuery};
+use super::prefetch::{self, EntryKey, FundraiserMode, Prefetch, PrefetchQuery};
 use super::{rows, store};
 use platform::db::Tx;
 use platform::money::Cents;
@@ -13,10 +13,11 @@ use std::sync::Arc;
 
 #[derive(Debug, Default)]
 pub struct LedgerState {
-    /// Facts that the store does not have.
+    /// Entries that are not in the store.
     absent: HashSet<EntryKey>,
     added: HashMap<EntryKey, Arc<Entry>>,
     totals: HashMap<FundraiserMode, Totals>,
+    /// What each donor gave to a fundraiser, net of refunds.
     nets: HashMap<(FundraiserMode, String), Cents>,
 }
 
@@ -27,24 +28,24 @@ impl LedgerState {
         all: impl Iterator<Item = &'a Prefetch> + Clone,
     ) -> sqlx::Result<(Head, LedgerState)> {
         let query = PrefetchQuery::new(all);
-        let answer = query.run(tx).await?;
+        let found = prefetch::store::find(tx, &query).await?;
         let mut state = LedgerState::default();
-        for (key, number) in query.keys.iter().zip(answer.keys) {
-            if number.is_none() {
+        for (key, sequence) in query.keys.iter().zip(found.keys) {
+            if sequence.is_none() {
                 state.absent.insert((*key).clone());
             }
         }
-        for (fundraiser, row) in query.fundraisers.iter().zip(answer.fundraisers) {
+        for (fundraiser, row) in query.fundraisers.iter().zip(found.fundraisers) {
             state.totals.insert(*fundraiser, rows::totals(row));
         }
-        for ((fundraiser, donor), net) in query.donors.iter().zip(answer.donors) {
+        for ((fundraiser, donor), net) in query.donors.iter().zip(found.donors) {
             let net = Cents::new(net.unwrap_or_default());
             state.nets.insert((*fundraiser, (*donor).to_owned()), net);
         }
-        Ok((answer.head, state))
+        Ok((found.head, state))
     }
 
-    /// The entry of a fact, without its postings where the store had it.
+    /// Finds an entry. One that was stored before this transaction comes without its postings.
     pub async fn find(&self, tx: &mut Tx, key: &EntryKey) -> sqlx::Result<Option<Arc<Entry>>> {
         if let Some(added) = self.added.get(key) {
             return Ok(Some(Arc::clone(added)));
@@ -56,6 +57,7 @@ impl LedgerState {
         }
     }
 
+    /// Returns the totals of a fundraiser and what a donor gave to it.
     pub async fn balances(
         &mut self,
         tx: &mut Tx,
@@ -72,7 +74,7 @@ impl LedgerState {
         Ok(self.insert_if_absent(fundraiser, donor, found))
     }
 
-    /// Keeps what the store says, unless it is known better.
+    /// Remembers balances of the store, unless entries of this transaction have changed them.
     fn insert_if_absent(
         &mut self,
         fundraiser: FundraiserMode,
@@ -86,7 +88,7 @@ impl LedgerState {
         (totals, net)
     }
 
-    /// Adds an entry whose balances were prefetched.
+    /// Updates the state by a new entry.
     pub fn add(&mut self, entry: &Arc<Entry>) {
         let draft = &entry.draft;
         let key = (draft.source.clone(), draft.external_id.clone());

@@ -1,21 +1,21 @@
-//! The SQL of the ledger.
+//! The SQL of the ledger: reads its head, entries, postings and donor names, and erases names.
+//!
+//! `pending/store.rs` writes all of them. Queries that join donations of the checkout are in `donations/store.rs`.
 
-use super::entry::{Balances, Entry, Hash, Head, Mode, Party, Posting, TotalsByMode};
+use super::entry::{Balances, Entry, Hash, Head, Kind, Mode, Party, Posting, TotalsByMode};
 use super::prefetch::FundraiserMode;
 use super::rows::{EntryRow, HeadRow, NO_HASH, entry, head, totals};
-use platform::db::{Db, Tx, from_row, read, run};
-use platform::ids::FundraiserId;
+use platform::db::{Db, Tx, read, run};
+use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::Cents;
+use sqlx::QueryBuilder;
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use uuid::Uuid;
 
-/// A server that dies releases the row after ten seconds.
+/// PostgreSQL releases the lock ten seconds after a server has died.
 const LOCK_HEAD: &str = "update ledger_head set entries = entries where id = 1 \
      returning entries, hash, events, set_config('idle_in_transaction_session_timeout', '10s', true)";
-const BEFORE_FIRST: &str =
-    "select sequence from ledger_entries where sequence < 1 order by sequence limit 100";
-const STRAY_POSTINGS: &str = "select distinct sequence from ledger_postings p where (sequence > $1 or sequence < 1) \
-     and not exists (select 1 from ledger_entries e where e.sequence = p.sequence) order by sequence limit 100";
 const HEAD: &str = "select entries, hash, events from ledger_head where id = 1";
 
 macro_rules! entries {
@@ -30,10 +30,26 @@ macro_rules! entries {
 
 const FIND: &str = entries!("where source = $1 and external_id = $2");
 const FIND_HASH: &str = "select hash from ledger_entries where sequence = $1";
-const AFTER: &str = entries!("where sequence > $1 order by sequence limit $2");
-const POSTINGS_BETWEEN: &str = "select sequence, party, party_id, amount from ledger_postings \
+const FIND_LAST: &str = "select sequence, recorded_at from ledger_entries order by sequence desc limit 1";
+const FIND_RECORDED_AT: &str = "select recorded_at from ledger_entries where sequence = $1";
+const FIND_FUNDRAISER: &str =
+    "select fundraiser_id from ledger_entries where sequence = $1 and fundraiser_id is not null";
+const LIST_AFTER: &str = entries!("where sequence > $1 order by sequence limit $2");
+const LIST_LAST_OF: &str = entries!("where fundraiser_id = $1 and mode = $2 order by sequence desc limit $3");
+const LIST_BEFORE_FIRST: &str =
+    "select sequence from ledger_entries where sequence < 1 order by sequence limit 100";
+const LIST_REFUNDED: &str = "select distinct refunds from ledger_entries where refunds > $1";
+const LIST_POSTINGS: &str = "select sequence, party, party_id, amount from ledger_postings \
      where sequence > $1 and sequence <= $2 order by sequence, position";
-const REFUNDED: &str = "select distinct refunds from ledger_entries where refunds > $1";
+const LIST_STRAY_POSTINGS: &str = "select distinct sequence from ledger_postings p \
+     where (sequence > $1 or sequence < 1) \
+     and not exists (select 1 from ledger_entries e where e.sequence = p.sequence) order by sequence limit 100";
+const LIST_SHARES: &str = "select party_id, amount from ledger_postings \
+     where sequence = $1 and party = 'nonprofit' order by position";
+const LIST_HELD: &str = "select cast(p.position as bigint), p.party_id, cast(sum(p.amount) as bigint) \
+     from ledger_entries e join ledger_postings p on p.sequence = e.sequence \
+     where (e.sequence = $1 or e.refunds = $1) and p.party = 'nonprofit' \
+     group by p.position, p.party_id order by p.position";
 const TOTALS: &str = "select mode, raised, supporters from ledger_entries where sequence in ( \
      (select max(sequence) from ledger_entries where fundraiser_id = $1 and mode = 'live'), \
      (select max(sequence) from ledger_entries where fundraiser_id = $1 and mode = 'test'))";
@@ -41,24 +57,24 @@ const BALANCES: &str = "select \
      (select raised from ledger_entries where fundraiser_id = $1 and mode = $2 order by sequence desc limit 1), \
      (select supporters from ledger_entries where fundraiser_id = $1 and mode = $2 order by sequence desc limit 1), \
      (select cast(sum(amount) as bigint) from ledger_entries where fundraiser_id = $1 and mode = $2 and donor = $3)";
-const HELD: &str = "select cast(p.position as bigint), p.party_id, cast(sum(p.amount) as bigint) from ledger_entries e \
-     join ledger_postings p on p.sequence = e.sequence where (e.sequence = $1 or e.refunds = $1) and p.party = 'nonprofit' \
-     group by p.position, p.party_id order by p.position";
-const NAMES_BETWEEN: &str =
+const REMAINING: &str =
+    "select cast(coalesce(sum(amount), 0) as bigint) from ledger_entries where sequence = $1 or refunds = $1";
+const SUM_OF: &str = "select count(*), cast(coalesce(sum(amount), 0) as bigint) from ledger_entries \
+     where fundraiser_id = $1 and mode = $2";
+const SUM_SINCE: &str = "select mode, count(*), cast(sum(amount) as bigint) from ledger_entries \
+     where sequence >= $1 and recorded_at >= $2 and kind = $3 group by mode";
+const LIST_NAMES: &str =
     "select sequence, name, consented_at from donor_names where sequence > $1 and sequence <= $2";
-const NAMES_OF: &str = "select sequence, name, consented_at from donor_names \
+const LIST_NAMES_OF: &str = "select sequence, name, consented_at from donor_names \
      where sequence in (select sequence from ledger_entries where donor = $1) order by sequence";
 const REMOVE_NAMES_OF: &str =
     "delete from donor_names where sequence in (select sequence from ledger_entries where donor = $1)";
+const REMOVE_NAMES: &str = "delete from donor_names where sequence in (";
+const HIDE_NAME: &str = "update donor_names set removed_at = $2 \
+     where sequence = $1 and consented_at is not null and removed_at is null";
 
-const SUPPORTERS: &str = "select e.sequence, n.name, case when n.removed_at is null then n.consented_at end as consented_at, \
-     d.message, e.amount, e.recorded_at from ledger_entries e \
-     left join donor_names n on n.sequence = e.sequence left join donations d on d.entry = e.sequence \
-     where e.fundraiser_id = $1 and e.mode = $2 and e.kind = 'donation' order by e.sequence desc limit $3";
-
-const SUM: &str = "select count(*), cast(coalesce(sum(amount), 0) as bigint) from ledger_entries \
-     where fundraiser_id = $1 and mode = $2";
-const ENTRIES_OF: &str = entries!("where fundraiser_id = $1 and mode = $2 order by sequence desc limit $3");
+/// The number of names that one statement removes.
+const MAX_NAMES_PER_STATEMENT: usize = 1_000;
 
 /// Locks the head of the ledger until the transaction ends, so that only one server writes at a time.
 pub async fn lock_head(tx: &mut Tx) -> sqlx::Result<Head> {
@@ -77,29 +93,29 @@ pub async fn find_head(tx: &mut Tx) -> sqlx::Result<Head> {
     Ok(head(row))
 }
 
-/// The entry of a fact, without its postings.
+/// Finds an entry by its source and external ID, without its postings.
 pub async fn find(tx: &mut Tx, source: &str, external_id: &str) -> sqlx::Result<Option<Entry>> {
     let row: Option<EntryRow> =
         run!(tx, c => sqlx::query_as(FIND).bind(source).bind(external_id).fetch_optional(c).await)?;
     Ok(row.map(|row| entry(row, Vec::new())))
 }
 
-/// The hash of the entry with a number.
+/// Finds the hash of an entry. A hash of the wrong length is [`NO_HASH`].
 pub async fn find_hash(tx: &mut Tx, sequence: i64) -> sqlx::Result<Option<Hash>> {
     let hash: Option<Vec<u8>> =
         run!(tx, c => sqlx::query_scalar(FIND_HASH).bind(sequence).fetch_optional(c).await)?;
     Ok(hash.map(|hash| hash.try_into().unwrap_or(NO_HASH)))
 }
 
-/// The next entries after a number, with their postings.
+/// Lists the next entries after a sequence number, with their postings.
 pub async fn list_after(tx: &mut Tx, sequence: i64, limit: i64) -> sqlx::Result<Vec<Entry>> {
     let rows: Vec<EntryRow> =
-        run!(&mut *tx, c => sqlx::query_as(AFTER).bind(sequence).bind(limit).fetch_all(c).await)?;
+        run!(&mut *tx, c => sqlx::query_as(LIST_AFTER).bind(sequence).bind(limit).fetch_all(c).await)?;
     let Some(last) = rows.last().map(|row| row.sequence) else {
         return Ok(Vec::new());
     };
     let postings: Vec<(i64, String, String, i64)> =
-        run!(tx, c => sqlx::query_as(POSTINGS_BETWEEN).bind(sequence).bind(last).fetch_all(c).await)?;
+        run!(tx, c => sqlx::query_as(LIST_POSTINGS).bind(sequence).bind(last).fetch_all(c).await)?;
     let mut postings = postings.into_iter().peekable();
     let mut entries = Vec::with_capacity(rows.len());
     for row in rows {
@@ -122,22 +138,22 @@ pub async fn list_after(tx: &mut Tx, sequence: i64, limit: i64) -> sqlx::Result<
     Ok(entries)
 }
 
-/// Entries with numbers that none has, a hundred at the most.
+/// Lists up to 100 entries numbered below 1.
 pub async fn list_before_first(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
-    run!(tx, c => sqlx::query_scalar(BEFORE_FIRST).fetch_all(c).await)
+    run!(tx, c => sqlx::query_scalar(LIST_BEFORE_FIRST).fetch_all(c).await)
 }
 
-/// The numbers after `after` of postings whose entry is not there, a hundred at the most.
+/// Lists up to 100 sequence numbers after `after`, or below 1, of postings without an entry.
 pub async fn list_stray_postings(tx: &mut Tx, after: i64) -> sqlx::Result<Vec<i64>> {
-    run!(tx, c => sqlx::query_scalar(STRAY_POSTINGS).bind(after).fetch_all(c).await)
+    run!(tx, c => sqlx::query_scalar(LIST_STRAY_POSTINGS).bind(after).fetch_all(c).await)
 }
 
 /// Lists the donations after `after` that have refunds.
 pub async fn list_refunded(tx: &mut Tx, after: i64) -> sqlx::Result<Vec<i64>> {
-    run!(tx, c => sqlx::query_scalar(REFUNDED).bind(after).fetch_all(c).await)
+    run!(tx, c => sqlx::query_scalar(LIST_REFUNDED).bind(after).fetch_all(c).await)
 }
 
-/// The totals of a fundraiser in each mode: one row per mode, found by an index.
+/// Finds the totals of a fundraiser in each mode: one row per mode, found by an index.
 pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<TotalsByMode> {
     type Row = (String, Option<i64>, Option<i64>);
     let rows: Vec<Row> = read!(db, c => sqlx::query_as(TOTALS).bind(id.0).fetch_all(c).await)?;
@@ -150,7 +166,7 @@ pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<TotalsByMode
     Ok(found)
 }
 
-/// The totals of a fundraiser in one mode, and what a donor gave to it in that mode, less refunds.
+/// Finds the totals of a fundraiser in one mode, and what a donor gave to it in that mode, net of refunds.
 pub async fn find_balances(
     tx: &mut Tx,
     (id, mode): FundraiserMode,
@@ -169,7 +185,7 @@ pub async fn find_balances(
 /// Lists what each nonprofit still holds of a donation, in the order of its postings.
 pub async fn list_held(tx: &mut Tx, donation: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
     let rows: Vec<(i64, String, i64)> =
-        run!(tx, c => sqlx::query_as(HELD).bind(donation).fetch_all(c).await)?;
+        run!(tx, c => sqlx::query_as(LIST_HELD).bind(donation).fetch_all(c).await)?;
     let held = rows.into_iter().filter_map(|(_, id, amount)| {
         let party = Party::find("nonprofit", &id)?;
         Some((party, Cents::new(amount)))
@@ -177,23 +193,23 @@ pub async fn list_held(tx: &mut Tx, donation: i64) -> sqlx::Result<Vec<(Party, C
     Ok(held.collect())
 }
 
-/// The names stored next to some donations, and whether they may be shown.
+/// Lists the names of donors of the entries after `after` up to `last`, and whether they are public.
 pub async fn list_names(tx: &mut Tx, after: i64, last: i64) -> sqlx::Result<HashMap<i64, (String, bool)>> {
     let rows: Vec<(i64, String, Option<i64>)> =
-        run!(tx, c => sqlx::query_as(NAMES_BETWEEN).bind(after).bind(last).fetch_all(c).await)?;
-    let named = |(sequence, name, consented_at): (i64, String, Option<i64>)| {
+        run!(tx, c => sqlx::query_as(LIST_NAMES).bind(after).bind(last).fetch_all(c).await)?;
+    let name = |(sequence, name, consented_at): (i64, String, Option<i64>)| {
         (sequence, (name, consented_at.is_some()))
     };
-    Ok(rows.into_iter().map(named).collect())
+    Ok(rows.into_iter().map(name).collect())
 }
 
-/// Lists the names stored with the donations of a donor: sequence number, name, and whether it may be shown.
+/// Lists the names stored with the donations of a donor: sequence number, name, and whether it is public.
 pub async fn list_names_of(tx: &mut Tx, donor: &str) -> sqlx::Result<Vec<(i64, String, bool)>> {
     let rows: Vec<(i64, String, Option<i64>)> =
-        run!(tx, c => sqlx::query_as(NAMES_OF).bind(donor).fetch_all(c).await)?;
-    let named =
+        run!(tx, c => sqlx::query_as(LIST_NAMES_OF).bind(donor).fetch_all(c).await)?;
+    let name =
         |(sequence, name, consented_at): (i64, String, Option<i64>)| (sequence, name, consented_at.is_some());
-    Ok(rows.into_iter().map(named).collect())
+    Ok(rows.into_iter().map(name).collect())
 }
 
 /// Removes the names stored with the donations of a donor. Returns how many.
@@ -206,7 +222,7 @@ pub async fn sum_entries(db: &Db, id: FundraiserId, modes: &[Mode]) -> sqlx::Res
     let (mut count, mut sum) = (0, 0);
     for mode in modes {
         let row: (i64, i64) =
-            read!(db, c => sqlx::query_as(SUM).bind(id.0).bind(mode.as_str()).fetch_one(c).await)?;
+            read!(db, c => sqlx::query_as(SUM_OF).bind(id.0).bind(mode.as_str()).fetch_one(c).await)?;
         count += row.0;
         sum += row.1;
     }
@@ -222,7 +238,7 @@ pub async fn list_entries_of(
 ) -> sqlx::Result<Vec<Entry>> {
     let mut found = Vec::new();
     for mode in modes {
-        let rows: Vec<EntryRow> = read!(db, c => sqlx::query_as(ENTRIES_OF)
+        let rows: Vec<EntryRow> = read!(db, c => sqlx::query_as(LIST_LAST_OF)
             .bind(id.0)
             .bind(mode.as_str())
             .bind(take as i64)
@@ -235,68 +251,87 @@ pub async fn list_entries_of(
     Ok(found)
 }
 
-/// A donor of a fundraiser.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Supporter {
-    /// Only where they agreed that it is shown.
-    pub name: Option<String>,
-    /// The same holds for what they wrote.
-    pub message: Option<String>,
-    pub amount: Cents,
-    pub mode: Mode,
-    pub at: i64,
+/// Finds the sequence number of the last entry, and when it was recorded.
+pub async fn find_last(db: &Db) -> sqlx::Result<Option<(i64, i64)>> {
+    read!(db, c => sqlx::query_as(FIND_LAST).fetch_optional(c).await)
 }
 
-impl Supporter {
-    pub fn is_test(&self) -> bool {
-        self.mode == Mode::Test
-    }
+/// Finds when an entry was recorded.
+pub async fn find_recorded_at(db: &Db, sequence: i64) -> sqlx::Result<Option<i64>> {
+    read!(db, c => sqlx::query_scalar(FIND_RECORDED_AT).bind(sequence).fetch_optional(c).await)
 }
 
-struct SupporterRow {
-    sequence: i64,
-    name: Option<String>,
-    consented_at: Option<i64>,
-    message: Option<String>,
-    amount: i64,
-    recorded_at: i64,
+/// Does the same within a transaction.
+pub async fn find_recorded_at_in(tx: &mut Tx, sequence: i64) -> sqlx::Result<Option<i64>> {
+    run!(tx, c => sqlx::query_scalar(FIND_RECORDED_AT).bind(sequence).fetch_optional(c).await)
 }
 
-from_row!(SupporterRow {
-    sequence,
-    name,
-    consented_at,
-    message,
-    amount,
-    recorded_at
-});
+/// Finds the fundraiser of an entry.
+pub async fn find_fundraiser(db: &Db, sequence: i64) -> sqlx::Result<Option<FundraiserId>> {
+    let id: Option<Uuid> =
+        read!(db, c => sqlx::query_scalar(FIND_FUNDRAISER).bind(sequence).fetch_optional(c).await)?;
+    Ok(id.map(FundraiserId))
+}
 
-/// Lists the last donations to a fundraiser in any of the modes, newest first.
-pub async fn list_supporters(
-    db: &Db,
-    id: FundraiserId,
-    modes: &[Mode],
-    take: usize,
-) -> sqlx::Result<Vec<Supporter>> {
-    let mut found = Vec::new();
-    // One query for each mode, so that an index finds the newest without sorting.
-    for mode in modes {
-        let rows: Vec<SupporterRow> = read!(db, c => sqlx::query_as(SUPPORTERS)
-            .bind(id.0)
-            .bind(mode.as_str())
-            .bind(take as i64)
-            .fetch_all(c)
-            .await)?;
-        found.extend(rows.into_iter().map(|row| (row, *mode)));
-    }
-    found.sort_unstable_by_key(|(row, _)| Reverse(row.sequence));
-    found.truncate(take);
-    let supporter = |(row, mode): (SupporterRow, Mode)| Supporter {
-        name: row.consented_at.and(row.name),
-        message: row.consented_at.and(row.message),
-        amount: Cents::new(row.amount),
-        mode,
-        at: row.recorded_at,
+/// Returns what is left of a donation after its refunds.
+pub async fn find_remaining(db: &Db, donation: i64) -> sqlx::Result<Cents> {
+    read!(db, c => sqlx::query_scalar(REMAINING).bind(donation).fetch_one(c).await).map(Cents::new)
+}
+
+/// Lists what each nonprofit receives by an entry.
+pub async fn list_shares(db: &Db, sequence: i64) -> sqlx::Result<Vec<(NonprofitId, Cents)>> {
+    let rows: Vec<(String, i64)> =
+        read!(db, c => sqlx::query_as(LIST_SHARES).bind(sequence).fetch_all(c).await)?;
+    let share = |(id, amount): (String, i64)| {
+        let id = Uuid::try_parse(&id).ok()?;
+        Some((NonprofitId(id), Cents::new(amount)))
     };
-    Ok(found.into_iter().map(supporter).collect())
+    Ok(rows.into_iter().filter_map(share).collect())
+}
+
+/// Counts the entries of a kind from `first` on that were recorded at `since` or later, and adds up their amounts, for
+/// each mode.
+pub async fn sum_since(
+    tx: &mut Tx,
+    kind: Kind,
+    first: i64,
+    since: i64,
+) -> sqlx::Result<Vec<(Mode, i64, Cents)>> {
+    let rows: Vec<(String, i64, i64)> = run!(tx, c => sqlx::query_as(SUM_SINCE)
+        .bind(first)
+        .bind(since)
+        .bind(kind.as_str())
+        .fetch_all(c)
+        .await)?;
+    let sum =
+        |(mode, count, amount): (String, i64, i64)| Some((Mode::find(&mode)?, count, Cents::new(amount)));
+    Ok(rows.into_iter().filter_map(sum).collect())
+}
+
+/// Removes the names stored with entries. Returns how many.
+pub async fn remove_names(tx: &mut Tx, entries: &[i64]) -> sqlx::Result<u64> {
+    let mut removed = 0;
+    for entries in entries.chunks(MAX_NAMES_PER_STATEMENT) {
+        removed += run!(&mut *tx, c => {
+            let mut query = QueryBuilder::new(REMOVE_NAMES);
+            let mut list = query.separated(", ");
+            for entry in entries {
+                list.push_bind(*entry);
+            }
+            list.push_unseparated(")");
+            query.build().execute(c).await.map(|done| done.rows_affected())
+        })?;
+    }
+    Ok(removed)
+}
+
+/// Hides the public name stored with an entry, and the message with it, from public pages. Returns `false` if there is none.
+pub async fn hide_name(tx: &mut Tx, sequence: i64, now: i64) -> sqlx::Result<bool> {
+    let hidden = run!(tx, c => sqlx::query(HIDE_NAME)
+        .bind(sequence)
+        .bind(now)
+        .execute(c)
+        .await
+        .map(|done| done.rows_affected()))?;
+    Ok(hidden > 0)
 }

@@ -1,8 +1,8 @@
 //! The single writer for everything that touches money: queued work shares one transaction (group commit).
 //!
 //! A commit waits for the disk, so sharing commits is many times faster than one commit per write. Work is rejected before
-//! it writes; if work fails nevertheless, the transaction is undone and each job is retried alone, so that one job
-//! cannot fail the others.
+//! it writes. If work fails nevertheless, the transaction is rolled back and each job is retried alone, so that one job
+//! cannot make the others fail.
 
 use super::batch::Batch;
 use super::prefetch::Prefetch;
@@ -23,17 +23,17 @@ use tokio::sync::{mpsc, oneshot};
 const MAX_BATCH_SIZE: usize = 256;
 /// The maximum number of queued jobs; further callers wait to enqueue.
 const MAX_QUEUE_SIZE: usize = 4_096;
-/// The longest that a transaction of PostgreSQL takes until its commit: twice as long as a server that died may hold the
-/// end of the ledger_entries.
+/// Timeout for a transaction of PostgreSQL until its commit: twice as long as a server that died can hold the lock of the
+/// ledger's head.
 const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(20);
-/// The longest that PostgreSQL may say nothing to a commit. Both together are less than a request may take.
+/// Timeout for the confirmation of a commit by PostgreSQL. Both timeouts together are shorter than that of a request.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// Work within a batch, which a rule may refuse with `E`. It may run twice: together with other work, and alone after
-/// other work in its transaction failed.
+/// Work within a batch, which a rule can refuse with `E`. It may run twice: together with other work, and again alone if
+/// the shared transaction failed.
 pub type WorkFuture<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, StoreError<E>>> + Send + 'a>>;
 
-/// The same work without its type: it leaves its outcome where its caller looks for it.
+/// Work without its type. It stores its outcome where its caller reads it.
 type Work = Box<
     dyn for<'a> Fn(&'a mut Batch) -> Pin<Box<dyn Future<Output = sqlx::Result<()>> + Send + 'a>>
         + Send
@@ -46,13 +46,13 @@ struct Job {
     done: oneshot::Sender<Result<(), WriteError>>,
 }
 
-/// Hands work to the task that writes.
+/// Submits work to the writing task. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Writer {
     jobs: mpsc::Sender<Job>,
 }
 
-/// Why nothing is known to be written. All who were in one commit share the reason.
+/// Why a write failed, or may have failed. All jobs of a transaction share the error.
 #[derive(Clone, Debug)]
 pub struct WriteError(pub Arc<sqlx::Error>);
 
@@ -82,9 +82,9 @@ impl Writer {
         Writer { jobs }
     }
 
-    /// Does work in a transaction that it may share with others, and answers once it is committed.
+    /// Runs work in a transaction that it may share with other work, and returns once it is committed.
     ///
-    /// Where the caller stops waiting before the commit, nothing is written.
+    /// If the returned future is dropped before the commit, nothing is written.
     pub async fn run<T, E>(
         &self,
         work: impl for<'a> Fn(&'a mut Batch) -> WorkFuture<'a, T, E> + Send + Sync + 'static,
@@ -96,7 +96,7 @@ impl Writer {
         self.run_with_prefetch(Prefetch::default(), work).await
     }
 
-    /// Does the same for work that knows in advance what it reads.
+    /// Does the same as [`run`](Writer::run) for work that knows in advance what it reads from the ledger.
     pub async fn run_with_prefetch<T, E>(
         &self,
         prefetch: Prefetch,
@@ -107,17 +107,17 @@ impl Writer {
         E: From<WriteError> + Send + 'static,
     {
         let slot = Arc::new(Mutex::new(None));
-        let filled = Arc::clone(&slot);
+        let result = Arc::clone(&slot);
         let work: Work = Box::new(move |batch| {
-            let working = work(batch);
-            let filled = Arc::clone(&filled);
+            let future = work(batch);
+            let result = Arc::clone(&result);
             Box::pin(async move {
-                let outcome = match working.await {
+                let outcome = match future.await {
                     Ok(value) => Ok(value),
                     Err(StoreError::Refused(refusal)) => Err(refusal),
                     Err(StoreError::Store(error)) => return Err(error),
                 };
-                *filled.lock().expect("nothing panics while it is held") = Some(outcome);
+                *result.lock().expect("nothing panics while it is held") = Some(outcome);
                 Ok(())
             })
         });
@@ -126,7 +126,7 @@ impl Writer {
         outcome.unwrap_or_else(|| Err(writer_stopped().into()))
     }
 
-    /// Hands work to the writing task and waits for its commit.
+    /// Sends work to the writing task and waits for its commit.
     async fn submit(&self, prefetch: Prefetch, work: Work) -> Result<(), WriteError> {
         let (done, answer) = oneshot::channel();
         let sent = self.jobs.send(Job { prefetch, work, done }).await;
@@ -168,7 +168,7 @@ async fn write(db: Db, mut queue: mpsc::Receiver<Job>) {
 
 fn answer(jobs: &mut Vec<Job>, outcome: &Result<(), WriteError>) {
     for job in jobs.drain(..) {
-        // The caller may have gone away during the commit, which stays valid.
+        // The caller may have gone away during the commit, which is valid nevertheless.
         let _ = job.done.send(outcome.clone());
     }
 }
@@ -177,7 +177,7 @@ fn answer(jobs: &mut Vec<Job>, outcome: &Result<(), WriteError>) {
 enum TransactionError {
     /// Before any work was done, or by a timeout: the database does not respond, so other jobs would fail too.
     Store(WriteError),
-    /// In the work of a job. The transaction was undone.
+    /// In the work of a job. The transaction was rolled back.
     Work(WriteError),
     /// In the commit. It may have succeeded, so nothing is retried.
     Commit(WriteError),
@@ -194,7 +194,7 @@ impl TransactionError {
 }
 
 /// Runs all jobs in one transaction, including those that arrive until the head of the ledger is locked. Jobs whose
-/// callers have gone away are left out; if one goes away before the commit, the transaction is undone and the
+/// callers have gone away are left out; if one goes away before the commit, the transaction is rolled back and the
 /// other jobs run again.
 async fn run_together(
     db: &Db,
@@ -207,7 +207,7 @@ async fn run_together(
             return Ok(());
         }
         let batch = match db {
-            // One process holds the file; an import may hold it for a while.
+            // One process uses the file, and an import may lock it for a while.
             Db::Sqlite { .. } => run_batch(db, jobs, queue.as_deref_mut()).await?,
             Db::Postgres(_) => {
                 tokio::time::timeout(TRANSACTION_TIMEOUT, run_batch(db, jobs, queue.as_deref_mut()))
@@ -222,8 +222,8 @@ async fn run_together(
     }
 }
 
-/// Commits. If PostgreSQL does not respond, gives up the connection; the commit may have succeeded. The next transaction
-/// waits for the lock and reads the head of the ledger again, and a retry finds what was written the first time.
+/// Commits. If PostgreSQL does not respond, drops the connection; the commit may have succeeded. The next transaction
+/// waits for the lock and reads the head of the ledger again, and a retry finds the entries of the first attempt.
 async fn commit(tx: Tx) -> sqlx::Result<()> {
     match tx {
         Tx::Sqlite(_) => tx.commit().await,
@@ -242,7 +242,7 @@ async fn run_batch(
     let store_error = |error: sqlx::Error| TransactionError::Store(error.into());
     let work_error = |error: sqlx::Error| TransactionError::Work(error.into());
     let mut tx = db.write().await.map_err(store_error)?;
-    // SQLite holds the whole file since the transaction began.
+    // SQLite has locked the whole file when the transaction began.
     if let Tx::Postgres(_) = tx {
         store::lock_head(&mut tx).await.map_err(store_error)?;
     }
@@ -263,8 +263,7 @@ async fn run_batch(
             .await
             .map_err(work_error)?;
     }
-    let written = batch.pending.write(&mut batch.tx, &batch.head).await;
-    written.map_err(work_error)?;
+    batch.flush().await.map_err(work_error)?;
     Ok(batch)
 }
 

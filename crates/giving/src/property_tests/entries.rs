@@ -187,7 +187,7 @@ impl TestLedger {
         let hash = self.entries.last().map_or(GENESIS, |entry| entry.hash);
         let sequence = self.entries.len() as i64 + 1;
         self.entries
-            .push(Entry::chained(sequence, &hash, draft, Some(totals)));
+            .push(Entry::new(sequence, &hash, draft, Some(totals)));
     }
 
     fn audit(&self) -> Audit {

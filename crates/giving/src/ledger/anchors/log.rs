@@ -9,6 +9,7 @@ use super::thinning::list_removable;
 use super::{Anchor, hash_prefix, store};
 use crate::ledger::checkpoints;
 use crate::ledger::entry::Hash;
+use crate::ledger::store as ledger;
 use access::audit::{Action, Actor, store as audit};
 use anyhow::{anyhow, bail};
 use platform::clock::Clock;
@@ -238,7 +239,7 @@ impl AnchorLog {
                 compared.push((anchor, hash));
             }
         }
-        let last = store::find_last_entry(db).await?;
+        let last = ledger::find_last(db).await?;
         let entries = last.map_or(0, |(sequence, _)| sequence);
         Ok(Loss::find(compared, entries, last.map(|(_, at)| at)))
     }

@@ -1,4 +1,5 @@
-//! The SQL of anchors: which one was written last, and which ones of lost entries an operator has accepted.
+//! The SQL of anchors: which one was written last, and which ones of lost entries an operator has accepted. Compares them
+//! with the entries and the head of the ledger, which it only reads.
 
 use super::Anchor;
 use crate::ledger::entry::Hash;
@@ -13,8 +14,6 @@ const CLAIM: &str =
     "update ledger_anchor set claimed_at = $1 where id = 1 and (claimed_at <= $2 or claimed_at > $1)";
 const MARK_WRITTEN: &str = "update ledger_anchor set entries = $1, hash = $2, written_at = $3 where id = 1";
 const FIND_HASH: &str = "select hash from ledger_entries where sequence = $1";
-const FIND_LAST_ENTRY: &str =
-    "select sequence, recorded_at from ledger_entries order by sequence desc limit 1";
 const LIST_ACCEPTED: &str = "select entries, hash, mac from accepted_anchors";
 const REMOVE_ACCEPTED: &str = "delete from accepted_anchors where entries = $1 and hash = $2";
 const INSERT_ACCEPTED: &str =
@@ -74,11 +73,6 @@ pub async fn find_hash(db: &Db, sequence: i64) -> sqlx::Result<Option<Hash>> {
     let hash: Option<Vec<u8>> =
         read!(db, c => sqlx::query_scalar(FIND_HASH).bind(sequence).fetch_optional(c).await)?;
     Ok(hash.and_then(|hash| hash.try_into().ok()))
-}
-
-/// Finds the sequence number of the last entry, and when it was recorded.
-pub async fn find_last_entry(db: &Db) -> sqlx::Result<Option<(i64, i64)>> {
-    read!(db, c => sqlx::query_as(FIND_LAST_ENTRY).fetch_optional(c).await)
 }
 
 /// Lists the anchors of lost entries that an operator has accepted. Rows with a wrong HMAC are left out.

@@ -1,4 +1,4 @@
-//! The SQL of checkpoints.
+//! The SQL of checkpoints. Reads the balances at a checkpoint from the entries and postings of the ledger.
 
 use super::{Checkpoint, PriorBalances, mac};
 use crate::ledger::entry::{Mode, Party};

@@ -1,0 +1,299 @@
+//! Reads recorded donations with everything that is stored about them.
+//!
+//! This is the one place that joins the entries of the ledger (`ledger/`), the names of donors, the donations of the
+//! checkout (`checkout/`) and the titles of fundraisers (`fundraisers/`). It owns no table and writes none: each list needs
+//! all of them in one query, and the owners of the tables should not know each other.
+
+use super::comments::Comment;
+use super::listing::{DonationFilter, OwnedDonation, RecordedDonation, Supporter};
+use crate::ledger::entry::{Kind, Mode};
+use platform::db::{Db, from_row, read};
+use platform::ids::{AccountId, FundraiserId, NonprofitId};
+use platform::money::Cents;
+use std::cmp::Reverse;
+use uuid::Uuid;
+
+/// The number of donations of an owner that are read at once.
+const OWNED_BATCH_SIZE: i64 = 1_000;
+
+macro_rules! donations {
+    ($rest:literal) => {
+        concat!(
+            "select e.sequence, e.mode, e.recorded_at, e.amount, e.nonprofit_id, e.fundraiser_id, e.source, e.external_id, ",
+            "e.donor, n.name, n.consented_at, d.id as checkout_id, d.email, d.message, d.designation, ",
+            "d.partner_id, cast(coalesce((select sum(r.amount) from ledger_entries r where r.refunds = e.sequence), 0) ",
+            "as bigint) as refunds from ledger_entries e left join donor_names n on n.sequence = e.sequence ",
+            "left join donations d on d.entry = e.sequence where e.kind = $1 and ",
+            $rest
+        )
+    };
+}
+
+macro_rules! filtered {
+    ($rest:literal) => {
+        concat!(
+            "($2 is null or e.nonprofit_id = $2) and ($3 is null or e.fundraiser_id = $3) ",
+            "and ($4 is null or e.source = $4) and ($5 is null or e.recorded_at >= $5) ",
+            "and ($6 is null or e.recorded_at < $6) ",
+            $rest
+        )
+    };
+}
+
+const LIST: &str = concat!(
+    donations!(""),
+    filtered!("order by e.sequence desc limit $7 offset $8")
+);
+const COUNT: &str = concat!(
+    "select count(*) from ledger_entries e where e.kind = $1 and ",
+    filtered!("")
+);
+const FIND: &str = donations!("e.sequence = $2");
+const FIND_BY_CHECKOUT: &str = donations!("(d.id = $2 or d.receipt_id = $2)");
+const LIST_OWNED: &str = "select e.sequence, e.recorded_at, e.fundraiser_id, f.title, e.amount, e.mode, \
+     cast(coalesce((select sum(r.amount) from ledger_entries r where r.refunds = e.sequence), 0) as bigint) as refunds, \
+     case when n.removed_at is null then n.consented_at end as consented_at, n.name, d.message \
+     from ledger_entries e join fundraisers f on f.id = e.fundraiser_id \
+     left join donor_names n on n.sequence = e.sequence left join donations d on d.entry = e.sequence \
+     where f.account_id = $1 and ($2 is null or f.id = $2) and e.kind = 'donation' and e.sequence > $3 \
+     order by e.sequence limit $4";
+const LIST_SUPPORTERS: &str = "select e.sequence, n.name, case when n.removed_at is null then n.consented_at end as consented_at, \
+     d.message, e.amount, e.recorded_at from ledger_entries e \
+     left join donor_names n on n.sequence = e.sequence left join donations d on d.entry = e.sequence \
+     where e.fundraiser_id = $1 and e.mode = $2 and e.kind = 'donation' order by e.sequence desc limit $3";
+const LIST_COMMENTS: &str = "select n.sequence, n.name, d.message, e.recorded_at from ledger_entries e \
+     join donor_names n on n.sequence = e.sequence left join donations d on d.entry = e.sequence \
+     where e.fundraiser_id = $1 and n.consented_at is not null and n.removed_at is null \
+     order by e.sequence desc limit $2";
+
+struct DonationRow {
+    sequence: i64,
+    mode: String,
+    recorded_at: i64,
+    amount: i64,
+    refunds: i64,
+    nonprofit_id: Uuid,
+    fundraiser_id: Option<Uuid>,
+    source: String,
+    external_id: String,
+    donor: Option<String>,
+    name: Option<String>,
+    consented_at: Option<i64>,
+    checkout_id: Option<Uuid>,
+    email: Option<String>,
+    message: Option<String>,
+    designation: Option<String>,
+    partner_id: Option<String>,
+}
+
+from_row!(DonationRow {
+    sequence,
+    mode,
+    recorded_at,
+    amount,
+    refunds,
+    nonprofit_id,
+    fundraiser_id,
+    source,
+    external_id,
+    donor,
+    name,
+    consented_at,
+    checkout_id,
+    email,
+    message,
+    designation,
+    partner_id,
+});
+
+impl From<DonationRow> for RecordedDonation {
+    fn from(row: DonationRow) -> RecordedDonation {
+        RecordedDonation {
+            sequence: row.sequence,
+            mode: Mode::find(&row.mode).unwrap_or_default(),
+            recorded_at: row.recorded_at,
+            amount: Cents::new(row.amount),
+            refunded: Cents::new(-row.refunds),
+            nonprofit: NonprofitId(row.nonprofit_id),
+            fundraiser: row.fundraiser_id.map(FundraiserId),
+            source: row.source,
+            external_id: row.external_id,
+            donor: row.donor,
+            name: row.name,
+            is_public: row.consented_at.is_some(),
+            checkout_id: row.checkout_id,
+            email: row.email,
+            message: row.message,
+            designation: row.designation,
+            partner_id: row.partner_id,
+        }
+    }
+}
+
+/// Lists donations, newest first.
+pub async fn list(
+    db: &Db,
+    filter: &DonationFilter,
+    take: i64,
+    skip: i64,
+) -> sqlx::Result<Vec<RecordedDonation>> {
+    let rows: Vec<DonationRow> = read!(db, c => sqlx::query_as(LIST)
+        .bind(Kind::Donation.as_str())
+        .bind(filter.nonprofit.map(|id| id.0))
+        .bind(filter.fundraiser.map(|id| id.0))
+        .bind(&filter.source)
+        .bind(filter.from)
+        .bind(filter.until)
+        .bind(take)
+        .bind(skip)
+        .fetch_all(c)
+        .await)?;
+    Ok(rows.into_iter().map(RecordedDonation::from).collect())
+}
+
+/// Counts donations.
+pub async fn count(db: &Db, filter: &DonationFilter) -> sqlx::Result<i64> {
+    read!(db, c => sqlx::query_scalar(COUNT)
+        .bind(Kind::Donation.as_str())
+        .bind(filter.nonprofit.map(|id| id.0))
+        .bind(filter.fundraiser.map(|id| id.0))
+        .bind(&filter.source)
+        .bind(filter.from)
+        .bind(filter.until)
+        .fetch_one(c)
+        .await)
+}
+
+/// Finds a donation by its sequence number in the ledger.
+pub async fn find(db: &Db, sequence: i64) -> sqlx::Result<Option<RecordedDonation>> {
+    let row: Option<DonationRow> = read!(db, c => sqlx::query_as(FIND)
+        .bind(Kind::Donation.as_str())
+        .bind(sequence)
+        .fetch_optional(c)
+        .await)?;
+    Ok(row.map(RecordedDonation::from))
+}
+
+/// Finds a donation by its ID at our own checkout, or by the ID of its receipt.
+pub async fn find_by_checkout(db: &Db, id: Uuid) -> sqlx::Result<Option<RecordedDonation>> {
+    let row: Option<DonationRow> = read!(db, c => sqlx::query_as(FIND_BY_CHECKOUT)
+        .bind(Kind::Donation.as_str())
+        .bind(id)
+        .fetch_optional(c)
+        .await)?;
+    Ok(row.map(RecordedDonation::from))
+}
+
+struct OwnedRow {
+    sequence: i64,
+    recorded_at: i64,
+    fundraiser_id: Uuid,
+    title: String,
+    amount: i64,
+    mode: String,
+    refunds: i64,
+    consented_at: Option<i64>,
+    name: Option<String>,
+    message: Option<String>,
+}
+
+from_row!(OwnedRow {
+    sequence,
+    recorded_at,
+    fundraiser_id,
+    title,
+    amount,
+    mode,
+    refunds,
+    consented_at,
+    name,
+    message,
+});
+
+/// Lists the next donations to the fundraisers of an account, or to one of them, after an entry of the ledger.
+pub async fn list_owned_after(
+    db: &Db,
+    account: AccountId,
+    fundraiser: Option<FundraiserId>,
+    after: i64,
+) -> sqlx::Result<Vec<OwnedDonation>> {
+    let rows: Vec<OwnedRow> = read!(db, c => sqlx::query_as(LIST_OWNED)
+        .bind(account.0)
+        .bind(fundraiser.map(|id| id.0))
+        .bind(after)
+        .bind(OWNED_BATCH_SIZE)
+        .fetch_all(c)
+        .await)?;
+    let donation = |row: OwnedRow| OwnedDonation {
+        sequence: row.sequence,
+        recorded_at: row.recorded_at,
+        fundraiser: FundraiserId(row.fundraiser_id),
+        title: row.title,
+        amount: Cents::new(row.amount),
+        refunded: Cents::new(-row.refunds),
+        name: row.consented_at.and(row.name),
+        message: row.consented_at.and(row.message),
+        mode: Mode::find(&row.mode).unwrap_or_default(),
+    };
+    Ok(rows.into_iter().map(donation).collect())
+}
+
+struct SupporterRow {
+    sequence: i64,
+    name: Option<String>,
+    consented_at: Option<i64>,
+    message: Option<String>,
+    amount: i64,
+    recorded_at: i64,
+}
+
+from_row!(SupporterRow {
+    sequence,
+    name,
+    consented_at,
+    message,
+    amount,
+    recorded_at
+});
+
+/// Lists the last donations to a fundraiser in any of the modes, newest first.
+pub async fn list_supporters(
+    db: &Db,
+    id: FundraiserId,
+    modes: &[Mode],
+    take: usize,
+) -> sqlx::Result<Vec<Supporter>> {
+    let mut found = Vec::new();
+    // One query for each mode, so that an index finds the newest without sorting.
+    for mode in modes {
+        let rows: Vec<SupporterRow> = read!(db, c => sqlx::query_as(LIST_SUPPORTERS)
+            .bind(id.0)
+            .bind(mode.as_str())
+            .bind(take as i64)
+            .fetch_all(c)
+            .await)?;
+        found.extend(rows.into_iter().map(|row| (row, *mode)));
+    }
+    found.sort_unstable_by_key(|(row, _)| Reverse(row.sequence));
+    found.truncate(take);
+    let supporter = |(row, mode): (SupporterRow, Mode)| Supporter {
+        name: row.consented_at.and(row.name),
+        message: row.consented_at.and(row.message),
+        amount: Cents::new(row.amount),
+        mode,
+        at: row.recorded_at,
+    };
+    Ok(found.into_iter().map(supporter).collect())
+}
+
+from_row!(Comment {
+    sequence,
+    name,
+    message,
+    recorded_at,
+});
+
+/// Lists the comments on a fundraiser, newest first.
+pub async fn list_comments(db: &Db, id: FundraiserId, take: i64) -> sqlx::Result<Vec<Comment>> {
+    read!(db, c => sqlx::query_as(LIST_COMMENTS).bind(id.0).bind(take).fetch_all(c).await)
+}
