@@ -34,13 +34,13 @@ impl Cents {
         (0 < cents && cents <= Cents::MAX.0).then_some(Cents(cents))
     }
 
-    /// Parses dollars as people write them: `20`, `$20`, `1,234.50`. Commas may only separate thousands.
+    /// Parses dollars as people type them: `20`, `20.`, `$20`, `1,234.50`. Commas may only separate thousands.
     ///
-    /// Returns `None` for text that is not an amount, for negative amounts and for more than [`Cents::MAX`].
+    /// Returns `None` if the amount is invalid, negative or greater than [`Cents::MAX`].
     pub fn from_dollars(text: &str) -> Option<Cents> {
         let text = text.trim();
         let text = text.strip_prefix('$').unwrap_or(text).trim_start();
-        let (dollars, cents) = text.split_once('.').unwrap_or((text, "00"));
+        let (dollars, cents) = text.split_once('.').unwrap_or((text, ""));
         let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let mut groups = dollars.split(',');
         let first = groups.next().filter(|first| are_digits(first))?;
@@ -52,11 +52,25 @@ impl Cents {
             whole.push_str(group);
         }
         let cents: i64 = match cents.len() {
+            0 => 0,
             1 | 2 if are_digits(cents) => format!("{cents:0<2}").parse().ok()?,
             _ => return None,
         };
         let amount = whole.parse::<i64>().ok()?.checked_mul(100)?.checked_add(cents)?;
         (amount <= Cents::MAX.0).then_some(Cents(amount))
+    }
+
+    /// Parses dollars as [`Cents::from_dollars`] does. Returns `None` for zero as well.
+    pub fn from_positive_dollars(text: &str) -> Option<Cents> {
+        Cents::from_dollars(text).filter(|amount| *amount > Cents::ZERO)
+    }
+
+    /// Formats dollars for a form field or a URL: `25` or `25.50`. The amount must not be negative.
+    pub fn to_input_value(self) -> String {
+        match self.0 % 100 {
+            0 => (self.0 / 100).to_string(),
+            cents => format!("{}.{cents:02}", self.0 / 100),
+        }
     }
 
     /// Adds two amounts.
@@ -223,6 +237,8 @@ mod tests {
     fn dollars_parse_exactly_or_not_at_all() {
         for (text, cents) in [
             ("20", 2_000),
+            ("20.", 2_000),
+            ("$1,000.", 100_000),
             (" $20 ", 2_000),
             ("$ 1,234.50", 123_450),
             ("1234.5", 123_450),
@@ -234,8 +250,9 @@ mod tests {
         for text in [
             "",
             "$",
+            ".",
             ".5",
-            "20.",
+            "20..",
             "1.234",
             "1.234,50",
             "1,23",
@@ -253,6 +270,14 @@ mod tests {
             "99999999999999999999",
         ] {
             assert_eq!(Cents::from_dollars(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn zero_is_not_a_positive_amount() {
+        assert_eq!(Cents::from_positive_dollars("0.01"), Some(Cents(1)));
+        for text in ["0", "0.00", "$0.", "-5", ""] {
+            assert_eq!(Cents::from_positive_dollars(text), None, "{text:?}");
         }
     }
 
@@ -295,6 +320,7 @@ mod tests {
             let formatted = Cents(cents).to_string();
             prop_assert_eq!(Cents::from_dollars(&formatted), Some(Cents(cents)));
             prop_assert_eq!(Cents::from_dollars(&formatted.replace(['$', ','], "")), Some(Cents(cents)));
+            prop_assert_eq!(Cents::from_dollars(&Cents(cents).to_input_value()), Some(Cents(cents)));
         }
 
         #[test]

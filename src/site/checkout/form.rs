@@ -20,7 +20,7 @@ use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Redirect, Response};
 use giving::checkout::partner::ReturnUrls;
 use giving::checkout::start::StartDonation;
-use giving::checkout::{amount, store};
+use giving::checkout::store;
 use giving::providers::Provider;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::email_address::EmailAddress;
@@ -294,7 +294,7 @@ fn validate(
     if let Some(refusal) = target.refusal {
         form.add_form_error(refusal);
     }
-    let amount = amount::parse(submitted(data.text("amount"), data.text("other_amount")));
+    let amount = Cents::from_positive_dollars(submitted(data.text("amount"), data.text("other_amount")));
     match (amount, link.min_amount) {
         (None, _) => form.add_error("amount", t.bad_amount),
         (Some(amount), Some(min)) if amount < min => {

@@ -4,7 +4,6 @@ use super::embedding;
 use crate::http::error::Error;
 use crate::http::params::{decode, values};
 use crate::web::form::amounts::{Amounts, submitted};
-use giving::checkout::amount;
 use giving::checkout::partner::Partner;
 use platform::money::Cents;
 use platform::text::cut;
@@ -65,20 +64,20 @@ impl DonateLink {
         };
         let suggested: Vec<Cents> = text("suggestedAmounts")
             .split(',')
-            .filter_map(amount::parse)
+            .filter_map(Cents::from_positive_dollars)
             .take(MAX_SUGGESTED_AMOUNTS)
             .collect();
         let name = format!("{} {}", text("first_name"), text("last_name"));
         let partner = Partner::read(first);
         let partner = partner.map_err(|too_long| Error::InvalidParameter(too_long.to_string().into()))?;
         Ok(DonateLink {
-            amount: amount::parse(submitted(&text("amount"), &text("other_amount"))),
+            amount: Cents::from_positive_dollars(submitted(&text("amount"), &text("other_amount"))),
             suggested_amounts: if suggested.is_empty() {
                 DEFAULT_AMOUNTS.to_vec()
             } else {
                 suggested
             },
-            min_amount: amount::parse(&text("min_value")),
+            min_amount: Cents::from_positive_dollars(&text("min_value")),
             is_monthly: text("frequency").eq_ignore_ascii_case("monthly"),
             email: text("email"),
             name: cut(name.trim(), MAX_TEXT_CHARS).to_owned(),
@@ -98,8 +97,11 @@ impl DonateLink {
         let selected = self
             .amount
             .or_else(|| suggested.get(1).or(suggested.first()).copied());
-        let selected = selected.map(amount::written).unwrap_or_default();
-        Amounts::new(suggested.into_iter().map(amount::written).collect(), &selected)
+        let selected = selected.map(Cents::to_input_value).unwrap_or_default();
+        Amounts::new(
+            suggested.into_iter().map(Cents::to_input_value).collect(),
+            &selected,
+        )
     }
 
     /// Returns the action of the form: its path with the parameters that are not fields of the form.
@@ -133,15 +135,15 @@ impl GiveBox {
     pub fn parse(query: Option<&str>) -> GiveBox {
         let query = query.unwrap_or_default();
         let first = |name: &'static str| values(query, name).next().unwrap_or_default();
-        let amount = amount::parse(&first("amount")).unwrap_or(DEFAULT_AMOUNTS[1]);
-        let suggested = DEFAULT_AMOUNTS.map(amount::written).to_vec();
+        let amount = Cents::from_positive_dollars(&first("amount")).unwrap_or(DEFAULT_AMOUNTS[1]);
+        let suggested = DEFAULT_AMOUNTS.map(Cents::to_input_value).to_vec();
         let pairs = retain_parameters(query, |name| name != "amount");
         let decoded = pairs.map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             (decode(name).into_owned(), decode(value).into_owned())
         });
         GiveBox {
-            amounts: Amounts::new(suggested, &amount::written(amount)),
+            amounts: Amounts::new(suggested, &amount.to_input_value()),
             hidden_fields: decoded.collect(),
         }
     }

@@ -1,6 +1,5 @@
 //! Donations on our own pages: started by a form, paid with a provider, and completed in the ledger.
 
-pub mod amount;
 pub mod donor_id;
 pub mod partner;
 pub mod receipt;

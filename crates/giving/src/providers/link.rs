@@ -2,7 +2,6 @@
 //!
 //! The URL of the page is a template in which `{ein}`, `{slug}`, `{amount}` and `{donation}` are filled in.
 
-use crate::checkout::amount;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::money::Cents;
 use uuid::Uuid;
@@ -19,7 +18,7 @@ pub struct Payment<'a> {
 
 impl Payment<'_> {
     pub(super) fn fill_in(&self, template: &str) -> String {
-        let amount = amount::written(self.amount);
+        let amount = self.amount.to_input_value();
         fill_in(template, self.ein, self.slug, &amount, &self.donation.to_string())
     }
 }
