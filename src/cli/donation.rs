@@ -9,7 +9,7 @@ use giving::checkout::store as checkout;
 use giving::donations::import::{ImportReport, import};
 use giving::donations::listing::{DonationFilter, RecordedDonation};
 use giving::donations::store;
-use giving::donations::{Label, NewDonation, OPERATOR, RecordedEntry, Refund, find_recipient};
+use giving::donations::{Label, NewDonation, OPERATOR, RecipientName, RecordedEntry, Refund, find_recipient};
 use giving::export::{Format, export};
 use giving::ledger::entry::Mode;
 use jiff::civil::Date;
@@ -150,8 +150,8 @@ impl Donation {
             Donation::List(args) => list(app, output, args).await,
             Donation::Show { id } => show(app, output, &id).await,
             Donation::Record(args) => {
-                let fundraiser = args.fundraiser.as_deref();
-                let to = find_recipient(&app.db, &app.directory, &args.nonprofit, fundraiser).await?;
+                let to = RecipientName::parse(&args.nonprofit, args.fundraiser.as_deref())?;
+                let to = find_recipient(&app.db, &app.directory, &to).await?;
                 let donation = NewDonation {
                     source: args.source,
                     external_id: args.external_id,
@@ -197,11 +197,10 @@ fn mode(is_test: bool) -> Mode {
 
 async fn list(app: &App, output: Output, args: ListArgs) -> anyhow::Result<()> {
     let nonprofit = match &args.nonprofit {
-        Some(text) => Some(
-            find_recipient(&app.db, &app.directory, text, None)
-                .await?
-                .nonprofit,
-        ),
+        Some(text) => {
+            let name = RecipientName::parse(text, None)?;
+            Some(find_recipient(&app.db, &app.directory, &name).await?.nonprofit)
+        }
         None => None,
     };
     let midnight = |day: Date| {

@@ -70,8 +70,7 @@ async fn the_share_picture_of_a_fundraiser_changes_with_its_total(world: &World)
         to: giving::donations::find_recipient(
             &world.app.db,
             &world.app.directory,
-            "american-red-cross",
-            Some(&id),
+            &giving::donations::RecipientName::parse("american-red-cross", Some(&id)).unwrap(),
         )
         .await
         .unwrap(),

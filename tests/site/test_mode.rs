@@ -5,7 +5,7 @@ use crate::client::Client;
 use crate::dashboard::visitor::{PASSWORD, Visitor, between, emails, hidden};
 use crate::world::World;
 use axum::http::Method;
-use giving::donations::{NewDonation, Refund, find_recipient};
+use giving::donations::{NewDonation, RecipientName, Refund, find_recipient};
 use giving::ledger::entry::Mode;
 use giving::providers::Provider;
 use platform::money::Cents;
@@ -46,7 +46,8 @@ async fn start(visitor: &Visitor, page: &str, amount: &str) -> String {
 /// Records a live donation of $25.
 async fn donate(world: &World, fundraiser: &str) {
     let (db, directory) = (&world.app.db, &world.app.directory);
-    let to = find_recipient(db, directory, "american-red-cross", Some(fundraiser)).await;
+    let to = RecipientName::parse("american-red-cross", Some(fundraiser)).unwrap();
+    let to = find_recipient(db, directory, &to).await;
     let donation = NewDonation {
         source: "bank".parse().unwrap(),
         external_id: "p-1".parse().unwrap(),

@@ -5,6 +5,8 @@ use crate::http::error::{Error, Result};
 use crate::site::find::find as find_nonprofit;
 use crate::site::fundraiser_links;
 use crate::web::{Layout, Section};
+use directory::NonprofitRef;
+use directory::nonprofits::identifier::Identifier;
 use giving::checkout::Donation;
 use giving::fundraisers::{Fundraiser, store as fundraiser_store};
 use giving::providers::Provider;
@@ -25,6 +27,10 @@ pub struct Target {
 impl Target {
     pub async fn nonprofit(app: &App, text: &str) -> Result<Target> {
         let found = find_nonprofit(&app.directory, text).await?;
+        Target::of_nonprofit(app, &found)
+    }
+
+    fn of_nonprofit(app: &App, found: &NonprofitRef) -> Result<Target> {
         let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
         let texts = &Layout::new(Section::Other).p.give;
         Ok(Target {
@@ -63,7 +69,10 @@ impl Target {
     /// Returns the recipient of a donation that was started.
     pub async fn of(app: &App, donation: &Donation) -> Result<Target> {
         match donation.fundraiser {
-            None => Target::nonprofit(app, &donation.nonprofit.to_string()).await,
+            None => {
+                let found = app.directory.find(&Identifier::Id(donation.nonprofit)).await?;
+                Target::of_nonprofit(app, &found.ok_or(Error::NotFound)?)
+            }
             Some(id) => {
                 let found = fundraiser_store::find(&app.db, id).await?;
                 let fundraiser = found.ok_or(Error::NotFound)?;

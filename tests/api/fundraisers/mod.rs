@@ -19,7 +19,7 @@ use axum::http::Method;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use directory::nonprofits::ein::Ein;
-use giving::donations::{DonationError, Label, NewDonation, RecordedEntry, find_recipient};
+use giving::donations::{DonationError, Label, NewDonation, RecipientName, RecordedEntry, find_recipient};
 use giving::ledger::entry::Mode;
 use platform::money::Cents;
 use serde_json::{Value, json};
@@ -164,13 +164,9 @@ pub async fn donate_in(
     donor: &str,
     cents: i64,
 ) -> Result<RecordedEntry, DonationError> {
-    let to = find_recipient(
-        &world.app.db,
-        &world.app.directory,
-        fundraiser["nonprofitId"].as_str().unwrap(),
-        fundraiser["id"].as_str(),
-    )
-    .await?;
+    let nonprofit = fundraiser["nonprofitId"].as_str().unwrap();
+    let to = RecipientName::parse(nonprofit, fundraiser["id"].as_str())?;
+    let to = find_recipient(&world.app.db, &world.app.directory, &to).await?;
     let label = |text: &str| Label::parse(text).unwrap();
     let donation = NewDonation {
         source: label("test"),

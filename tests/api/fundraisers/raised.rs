@@ -2,7 +2,9 @@
 
 use super::{NYU, Organizer, PENN, RED_CROSS, SPECIAL, assert_ledger, donate, id_of};
 use crate::world::World;
-use giving::donations::{DonationError, Label, RecordedEntry, Refund};
+use giving::donations::{
+    DonationError, Label, Recipient, RecipientName, RecordedEntry, Refund, find_recipient,
+};
 use giving::ledger::writer::{WriteError, Writer};
 use platform::money::Cents;
 use serde_json::{Value, json};
@@ -245,14 +247,18 @@ async fn a_donation_recorded_by_another_process_appears_after_a_refresh(world: &
     other.db.close().await;
 }
 
+async fn spring_run(world: &World) -> Recipient {
+    let name = RecipientName::parse(RED_CROSS, Some("spring-run")).unwrap();
+    find_recipient(&world.app.db, &world.app.directory, &name)
+        .await
+        .unwrap()
+}
+
 async fn concurrent_donations_on_two_servers_leave_no_gap_and_lose_nothing(world: &World) {
     let organizer = Organizer::new(world).await;
     let created = organizer.create_fundraiser(json!({})).await;
     let (other, _) = world.restart().await;
-    let to =
-        giving::donations::find_recipient(&world.app.db, &world.app.directory, RED_CROSS, Some("spring-run"))
-            .await
-            .unwrap();
+    let to = spring_run(world).await;
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..120 {
         let app = if number % 2 == 0 {
@@ -293,10 +299,7 @@ async fn hundreds_of_concurrent_donations_are_all_counted(world: &World) {
     let organizer = Organizer::new(world).await;
     let created = organizer.create_fundraiser(json!({})).await;
     let mut tasks = tokio::task::JoinSet::new();
-    let to =
-        giving::donations::find_recipient(&world.app.db, &world.app.directory, RED_CROSS, Some("spring-run"))
-            .await
-            .unwrap();
+    let to = spring_run(world).await;
     for number in 0..700 {
         let app = world.app.clone();
         let donation = giving::donations::NewDonation {

@@ -6,7 +6,7 @@ use platform::ids::NonprofitId;
 use uuid::Uuid;
 
 /// An identifier of a nonprofit. A UUID is an ID, nine digits are an EIN, and anything else is a slug.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Identifier {
     Id(NonprofitId),
     Ein(Ein),

@@ -3,7 +3,9 @@
 use super::receipt::{self, Receipt};
 use super::store::{self, ReceiptEmail};
 use super::{Donation, State, donor_id};
-use crate::donations::{DonationError, Label, NewDonation, RecordedEntry, SITE, find_recipient};
+use crate::donations::{
+    DonationError, Label, NewDonation, RecipientName, RecordedEntry, SITE, find_recipient,
+};
 use crate::ledger::store as ledger;
 use crate::recorder::Recorder;
 use directory::Directory;
@@ -75,9 +77,8 @@ impl Settlement<'_> {
     }
 
     async fn record(self, donation: &Donation) -> Result<RecordedEntry, DonationError> {
-        let fundraiser = donation.fundraiser.map(|id| id.to_string());
-        let nonprofit = donation.nonprofit.to_string();
-        let to = find_recipient(self.db, self.directory, &nonprofit, fundraiser.as_deref()).await?;
+        let to = RecipientName::of_ids(donation.nonprofit, donation.fundraiser);
+        let to = find_recipient(self.db, self.directory, &to).await?;
         let donation = NewDonation {
             source: label(SITE),
             external_id: label(&donation.id.to_string()),

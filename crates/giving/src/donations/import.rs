@@ -6,7 +6,7 @@
 use super::donation::{NewDonation, admit_source};
 use super::label::{Label, OPERATOR};
 use super::outcome::{DonationError, RecordedEntry};
-use super::recipient::{Recipient, find_recipient};
+use super::recipient::{Recipient, RecipientName, find_recipient};
 use crate::ledger::entry::Mode;
 use crate::ledger::writer::WriteError;
 use crate::recorder::Recorder;
@@ -157,7 +157,7 @@ fn lines(path: &Path) -> anyhow::Result<impl Iterator<Item = (usize, std::io::Re
 struct Recipients {
     db: Db,
     directory: Arc<Directory>,
-    found: HashMap<(String, Option<String>), Recipient>,
+    found: HashMap<RecipientName, Recipient>,
 }
 
 /// Why a line is not a donation.
@@ -180,10 +180,8 @@ async fn read(recipients: &mut Recipients, mode: Mode, line: &[u8]) -> Result<Ne
         value: &value,
         errors: Vec::new(),
     };
-    let nonprofit = fields.text(&["nonprofit", "nonprofitId"]).map(str::to_owned);
-    let fundraiser = fields
-        .optional(&["fundraiser", "fundraiserId"])
-        .map(str::to_owned);
+    let nonprofit = fields.text(&["nonprofit", "nonprofitId"]);
+    let fundraiser = fields.optional(&["fundraiser", "fundraiserId"]);
     let amount = value["amount"].as_i64().and_then(Cents::positive);
     if amount.is_none() {
         fields
@@ -206,11 +204,11 @@ async fn read(recipients: &mut Recipients, mode: Mode, line: &[u8]) -> Result<Ne
         None => None,
         Some(nonprofit) => match recipients.find(nonprofit, fundraiser).await {
             Ok(to) => Some(to),
-            Err(LineError::Invalid(reason)) => {
-                errors.push(reason);
+            Err(DonationError::Store(error)) => return Err(LineError::Store(error)),
+            Err(error) => {
+                errors.push(error.to_string());
                 None
             }
-            Err(error) => return Err(error),
         },
     };
     match (to, amount, donor, external_id, source) {
@@ -231,19 +229,14 @@ async fn read(recipients: &mut Recipients, mode: Mode, line: &[u8]) -> Result<Ne
 }
 
 impl Recipients {
-    async fn find(&mut self, nonprofit: String, fundraiser: Option<String>) -> Result<Recipient, LineError> {
-        let name = (nonprofit, fundraiser);
-        if let Some(known) = self.found.get(&name) {
-            return Ok(known.clone());
+    async fn find(&mut self, nonprofit: &str, fundraiser: Option<&str>) -> Result<Recipient, DonationError> {
+        let name = RecipientName::parse(nonprofit, fundraiser)?;
+        if let Some(found) = self.found.get(&name) {
+            return Ok(found.clone());
         }
-        match find_recipient(&self.db, &self.directory, &name.0, name.1.as_deref()).await {
-            Ok(found) => {
-                self.found.insert(name, found.clone());
-                Ok(found)
-            }
-            Err(DonationError::Store(error)) => Err(LineError::Store(error)),
-            Err(refused) => Err(LineError::Invalid(refused.to_string())),
-        }
+        let found = find_recipient(&self.db, &self.directory, &name).await?;
+        self.found.insert(name, found.clone());
+        Ok(found)
     }
 }
 

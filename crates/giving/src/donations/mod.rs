@@ -15,5 +15,5 @@ pub mod summary;
 pub use donation::NewDonation;
 pub use label::{Label, OPERATOR, SITE};
 pub use outcome::{DonationError, RecordedEntry};
-pub use recipient::{Recipient, find_recipient};
+pub use recipient::{Recipient, RecipientName, find_recipient};
 pub use refund::Refund;
