@@ -1,4 +1,4 @@
-//! What is stored about a donor: listing it, and erasing it when the donor asks for that.
+//! Lists what is stored about a donor, and erases it at the request of the donor.
 //!
 //! Names, email addresses and messages are stored next to the ledger and not in it, so erasing them changes neither
 //! the chain nor a total. The entries keep the donor ID, an HMAC that nobody can trace to a person without the secret
@@ -20,7 +20,7 @@ use thiserror::Error;
 
 /// The subject in the audit log, which must not contain the email address.
 const SUBJECT: &str = "donor";
-/// How often, and how far apart, the log of the database is truncated while somebody else uses it.
+/// How often, and at what interval, truncating the log of the database is tried while another connection uses it.
 const LOG_ATTEMPTS: u32 = 50;
 const LOG_DELAY: Duration = Duration::from_millis(200);
 
@@ -44,7 +44,7 @@ pub struct DonorData {
 pub struct DonorName {
     pub entry: i64,
     pub name: String,
-    /// The donor agreed that it is shown.
+    /// Whether the donor consented to show it.
     pub is_public: bool,
 }
 
@@ -151,7 +151,7 @@ pub async fn forget(
     })
 }
 
-/// Truncates the log as soon as nobody else uses it.
+/// Truncates the log as soon as no other connection uses it.
 async fn truncate_log(db: &Db) -> Result<(), DonorError> {
     for _ in 0..LOG_ATTEMPTS {
         if db.truncate_log().await? {

@@ -11,7 +11,7 @@ use std::io::Write;
 
 const BATCH_SIZE: i64 = 5_000;
 
-/// The form of an export.
+/// The format of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     JsonLines,
@@ -38,7 +38,7 @@ const COLUMNS: [&str; 17] = [
     "mode",
 ];
 
-/// Writes every entry as it is at one moment. Returns how many there are.
+/// Writes every entry of a consistent snapshot. Returns how many there are.
 pub async fn export(db: &Db, format: Format, out: &mut impl Write) -> anyhow::Result<u64> {
     let mut tx = db.view().await?;
     let (mut last, mut count) = (0, 0);
@@ -85,7 +85,7 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// Adds what the partner's link passed on with a donation on our own pages.
+/// Adds the parameters of the partner's link to a donation of the checkout.
 fn add_partner_fields(line: &mut Value, partner_fields: Option<&PartnerFields>) {
     let Some(partner_fields) = partner_fields else {
         return;
@@ -95,7 +95,7 @@ fn add_partner_fields(line: &mut Value, partner_fields: Option<&PartnerFields>) 
     line["designation"] = partner_fields.designation.as_deref().into();
 }
 
-/// One entry as JSON, with the donor's name and whether it may be shown.
+/// Converts an entry to JSON, with the name of the donor and whether it is public.
 pub fn line(entry: &Entry, name: Option<&(String, bool)>) -> Value {
     let draft = &entry.draft;
     let postings = draft

@@ -52,7 +52,7 @@ impl Recorder {
         self.record_checkout(donation).await
     }
 
-    /// Does the same for a donation made at our own checkout, whose source is reserved.
+    /// Records a donation made at our own checkout, whose source is reserved.
     pub async fn record_checkout(&self, donation: NewDonation) -> Result<RecordedEntry, DonationError> {
         let (donation, clock) = (Arc::new(donation), self.clock.clone());
         let written = self.write(donation::prefetch(&donation), move |batch| {

@@ -1,4 +1,4 @@
-//! Donations on our own pages: started by a form, paid with a provider, and completed in the ledger.
+//! The checkout: donations are started by a form, paid with a provider, and recorded in the ledger.
 
 pub mod donor_id;
 pub mod partner;
@@ -48,7 +48,7 @@ impl State {
         State::Refunded,
     ];
 
-    /// As it is stored.
+    /// The name that is stored.
     pub const fn as_str(self) -> &'static str {
         match self {
             State::Started => "started",
@@ -59,13 +59,13 @@ impl State {
         }
     }
 
-    /// The state of a name.
+    /// Returns the state with this name.
     pub fn find(name: &str) -> Option<State> {
         State::ALL.into_iter().find(|state| state.as_str() == name)
     }
 }
 
-/// A stored donation.
+/// A donation that was started at the checkout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Donation {
     /// The ID that the ledger, its exports and partners have. It does not open the receipt.
@@ -82,7 +82,7 @@ pub struct Donation {
     pub is_public: bool,
     pub email: Option<EmailAddress>,
     pub message: Option<String>,
-    /// What it is meant for.
+    /// What the donation is for, if the partner's link says so.
     pub designation: Option<String>,
     /// What the partner's link passed on.
     pub partner: Partner,
@@ -92,7 +92,7 @@ pub struct Donation {
 }
 
 impl Donation {
-    /// Can it still be paid?
+    /// Returns whether it can still be paid.
     pub fn is_open(&self) -> bool {
         matches!(self.state, State::Started | State::Failed)
     }

@@ -1,4 +1,4 @@
-//! The receipt of a donation: what a tax authority wants to know, on a page and by email.
+//! The receipt of a donation, shown on a page and sent by email, with what tax authorities require.
 
 use super::Donation;
 use crate::ledger::entry::Mode;
@@ -53,7 +53,7 @@ impl Receipt {
         Ok(Some(Receipt { recorded_at, shares }))
     }
 
-    /// Returns the date as people write it.
+    /// Returns the date, such as November 17, 2026.
     pub fn date(&self) -> String {
         let time = Timestamp::from_millisecond(self.recorded_at).unwrap_or_default();
         time.strftime("%B %-d, %Y").to_string()

@@ -98,10 +98,10 @@ impl Settlement<'_> {
 }
 
 fn label(text: &str) -> Label {
-    Label::parse(text).expect("names of our own are valid labels")
+    Label::parse(text).expect("our own IDs are valid labels")
 }
 
-/// Logs a refusal that a donor can do nothing about.
+/// Logs an error that the donor can do nothing about.
 fn log(error: &DonationError) {
     match error {
         DonationError::Store(_) | DonationError::NoSuchNonprofit(_) | DonationError::NoSuchFundraiser(_) => {}

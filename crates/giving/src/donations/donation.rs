@@ -12,18 +12,18 @@ use platform::money::Cents;
 /// A donation to record.
 #[derive(Clone, Debug)]
 pub struct NewDonation {
-    /// With `external_id` the name of the payment where it was made.
+    /// The system where the payment was made. Identifies the payment together with `external_id`.
     pub source: Label,
     pub external_id: Label,
     pub mode: Mode,
     pub to: Recipient,
-    /// Above zero.
+    /// Greater than zero.
     pub amount: Cents,
-    /// Who gave, by an id that says nothing about the person.
+    /// The ID of the donor, which reveals nothing about the person.
     pub donor: Label,
     /// Stored outside the ledger.
     pub name: Option<Label>,
-    /// Did the donor agree that the name is shown?
+    /// Whether the donor consented to show the name.
     pub is_public: bool,
 }
 
@@ -31,13 +31,13 @@ pub struct NewDonation {
 pub fn admit_source(source: &Label) -> Result<(), DonationError> {
     let (name, purpose) = match source.as_str() {
         OFFLINE => (OFFLINE, "amounts that creators of fundraisers report"),
-        SITE => (SITE, "donations made on our own pages"),
+        SITE => (SITE, "donations made at our own checkout"),
         _ => return Ok(()),
     };
     Err(DonationError::ReservedSource { name, purpose })
 }
 
-/// What recording the donation reads from the ledger.
+/// Returns what recording a donation reads from the ledger.
 pub fn prefetch(donation: &NewDonation) -> Prefetch {
     Prefetch {
         key: Some((
@@ -73,7 +73,7 @@ pub async fn write(
     Ok(RecordedEntry::new(&entry, true))
 }
 
-/// The donor gives; every nonprofit gets its share.
+/// Drafts the entry of a donation: the donor gives the amount, and every nonprofit receives its share.
 pub fn draft(donation: &NewDonation, now: i64) -> Draft {
     let donor = Posting {
         party: Party::Donor(donation.donor.as_str().to_owned()),

@@ -1,7 +1,7 @@
 //! Imports donations from a JSON Lines file. All lines are checked before the first is recorded, each once.
 //!
-//! A line: `{"nonprofit": "530196605", "fundraiser": "my-run", "amount": 2500, "donor": "d-17", "externalId": "p-1"}`,
-//! and where they are known `source`, `name` and `public`.
+//! A line is a JSON object: `{"nonprofit": "530196605", "fundraiser": "my-run", "amount": 2500, "donor": "d-17",
+//! "externalId": "p-1"}`. `fundraiser`, `source`, `name` and `public` are optional.
 
 use super::donation::{NewDonation, admit_source};
 use super::label::{Label, OPERATOR};
@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::NamedTempFile;
 
-/// The number of errors that are reported.
+/// The maximum number of errors that are reported.
 const MAX_ERRORS: usize = 1_000;
 
 /// The byte-order mark that some programs write at the beginning of a UTF-8 file.
@@ -38,11 +38,11 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 pub struct ImportReport {
     pub lines: u64,
     pub new: u64,
-    /// Recorded before, and left as they were.
+    /// Donations that were recorded before.
     pub known: u64,
     /// Lines that were valid but could not be recorded.
     pub refused: u64,
-    /// What is wrong, with the number of the line. Where a line cannot be read, nothing was recorded at all.
+    /// What is wrong, with line numbers. If any line is invalid, nothing was recorded.
     #[serde(rename = "faults")]
     pub errors: Vec<String>,
     /// How long the recording took.
@@ -78,7 +78,7 @@ pub async fn import(
     if !report.errors.is_empty() {
         return Ok(report);
     }
-    // In a task as the writer is: what one hands to the other mostly stays on one thread.
+    // In its own task, as the writer is, so that both mostly run on one thread.
     let path = path.to_owned();
     let recording = record_all(recorder.clone(), path, mode, concurrency, report, recipients);
     tokio::spawn(recording).await?
@@ -117,7 +117,7 @@ async fn record_all(
     if report.new + report.known + report.refused != report.lines {
         bail!(
             "the file changed while it was read: {} donations are new and {} were known, of {} lines; \
-             import it again, which records none twice",
+             import it again; no donation is recorded twice",
             report.new,
             report.known,
             report.lines
@@ -126,23 +126,24 @@ async fn record_all(
     Ok(report)
 }
 
-/// What can be read only once, in a file that goes away with the answer; nothing for a plain file.
+/// Copies input that can be read only once, such as a pipe, to a temporary file. Returns `None` for a regular file.
 fn spool(path: &Path) -> anyhow::Result<Option<NamedTempFile>> {
-    let about = || format!("{} cannot be read; check that it exists", path.display());
+    let about = || format!("could not read {}; check that it exists", path.display());
     let mut file = File::open(path).with_context(about)?;
     if file.metadata().with_context(about)?.is_file() {
         return Ok(None);
     }
-    let mut spooled = NamedTempFile::new().context("no temporary file can be made")?;
+    let mut spooled =
+        NamedTempFile::new().context("could not create a temporary file; check that there is space")?;
     std::io::copy(&mut file, &mut spooled).with_context(about)?;
     Ok(Some(spooled))
 }
 
 type Outcome = (usize, Result<RecordedEntry, DonationError>);
 
-/// The lines that are not blank, numbered from 1, without the byte-order mark that some programs write first.
+/// Yields the lines that are not blank, numbered from 1, without the byte-order mark.
 fn lines(path: &Path) -> anyhow::Result<impl Iterator<Item = (usize, std::io::Result<Vec<u8>>)> + use<>> {
-    let about = || format!("{} cannot be read; check that it exists", path.display());
+    let about = || format!("could not read {}; check that it exists", path.display());
     let mut file = BufReader::new(File::open(path).with_context(about)?);
     if file.fill_buf().with_context(about)?.starts_with(BYTE_ORDER_MARK) {
         file.consume(BYTE_ORDER_MARK.len());
@@ -167,7 +168,7 @@ enum LineError {
     Store(WriteError),
 }
 
-/// Reads one line.
+/// Parses a line and finds its recipient.
 async fn read(recipients: &mut Recipients, mode: Mode, line: &[u8]) -> Result<NewDonation, LineError> {
     let invalid = |reason: &str| LineError::Invalid(reason.to_owned());
     let line = std::str::from_utf8(line).map_err(|_| invalid("it is not valid UTF-8"))?;
@@ -186,7 +187,7 @@ async fn read(recipients: &mut Recipients, mode: Mode, line: &[u8]) -> Result<Ne
     if amount.is_none() {
         fields
             .errors
-            .push("amount is a whole number of cents above zero".to_owned());
+            .push("amount must be a whole number of cents greater than zero".to_owned());
     }
     let donor = fields.label(&["donor", "donorId"]);
     let external_id = fields.label(&["externalId", "external_id"]);
@@ -240,7 +241,7 @@ impl Recipients {
     }
 }
 
-/// The fields of one line; each may have two names.
+/// The fields of a line. Each can have two names.
 struct Fields<'a> {
     value: &'a Value,
     errors: Vec<String>,
@@ -255,7 +256,7 @@ impl<'a> Fields<'a> {
             .find(|found| !found.is_null())?;
         let text = found.as_str();
         if text.is_none() {
-            self.errors.push(format!("{} is a text", names[0]));
+            self.errors.push(format!("{} must be a text", names[0]));
         }
         text
     }

@@ -1,4 +1,4 @@
-//! Names that other systems give to payments and donors.
+//! Labels: identifiers of payments and donors that come from other systems.
 
 use serde::Serialize;
 use std::fmt;
@@ -7,16 +7,16 @@ use thiserror::Error;
 /// The source of donations that are recorded without one.
 pub const OPERATOR: &str = "operator";
 
-/// The source of donations made on our own pages.
+/// The source of donations made at our own checkout.
 pub const SITE: &str = "site";
 
-/// A name that another system gave: 1 to 255 characters, no control characters, no blanks around it.
+/// An identifier from another system: 1 to 255 characters without control characters or surrounding whitespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Label(String);
 
-/// Why a text is no label.
+/// The error of a text that is not a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("it has 1 to 255 characters, and none of them control characters")]
+#[error("it must have 1 to 255 characters and no control characters")]
 pub struct InvalidLabel;
 
 impl Label {

@@ -12,7 +12,7 @@ pub struct RecordedEntry {
     pub sequence: i64,
     pub mode: Mode,
     pub amount: Cents,
-    /// False if it was recorded before: delivered twice, recorded once.
+    /// `false` if it was recorded before.
     pub is_new: bool,
     /// The totals of the fundraiser in its mode, after it.
     pub totals: Option<Totals>,
@@ -22,8 +22,8 @@ pub struct RecordedEntry {
 #[derive(Debug, Error)]
 pub enum DonationError {
     #[error(
-        "{source_name} {external_id} is already recorded as something else ({known}); \
-         give a new entry an external ID of its own"
+        "{source_name} {external_id} is already recorded with other content ({known}); \
+         choose another external ID"
     )]
     Conflict {
         source_name: String,
@@ -36,8 +36,8 @@ pub enum DonationError {
         external_id: String,
     },
     #[error(
-        "part of this donation was already refunded under this name, and {left} is left; \
-         to refund that too, give this refund a name of its own with --refund-id"
+        "part of this donation was already refunded with this ID, and {left} is left; \
+         to refund that too, choose another ID with --refund-id"
     )]
     PartlyRefunded { left: Cents },
     #[error("the source {name} is reserved for {purpose}; choose another source")]
@@ -48,7 +48,7 @@ pub enum DonationError {
     #[error("only {left} of this donation is left; refund at most that much")]
     MoreThanLeft { left: Cents },
     #[error("{0}; check the amount")]
-    TooMuch(#[from] AmountOverflow),
+    Overflow(#[from] AmountOverflow),
     #[error("there is no nonprofit {0}; give its slug, its EIN as nine digits, or its ID")]
     NoSuchNonprofit(String),
     #[error("the nonprofit has no fundraiser {0}; give its slug or its ID, and the nonprofit that it is for")]
@@ -77,7 +77,7 @@ impl RecordedEntry {
 }
 
 impl DonationError {
-    /// The error for a name that an entry with other content already has.
+    /// The error for a source and external ID that an entry with other content already has.
     pub fn conflict(known: &Entry) -> DonationError {
         let draft = &known.draft;
         let amount = match draft.kind {

@@ -1,4 +1,4 @@
-//! A refund: an entry of its own that takes back a donation or a part of it.
+//! Refunds: each is an entry of its own that reverses a donation or a part of it.
 
 use super::label::Label;
 use super::outcome::{DonationError, RecordedEntry};
@@ -14,14 +14,14 @@ pub struct Refund {
     /// Identifies the donation, together with `external_id`.
     pub source: Label,
     pub external_id: Label,
-    /// All that is left, where none is given.
+    /// `None` refunds everything that is left.
     pub amount: Option<Cents>,
     /// The ID of the refund itself, required for a second refund of the same donation.
     pub refund_id: Option<Label>,
 }
 
 impl Refund {
-    /// The external id of the entry.
+    /// The external ID of the entry.
     fn entry_id(&self) -> String {
         match &self.refund_id {
             Some(id) => id.as_str().to_owned(),
@@ -56,7 +56,8 @@ pub async fn write(
     Ok((RecordedEntry::new(&entry, true), fundraiser))
 }
 
-/// The answer to a refund whose name is taken. All that is left was given back before only where nothing is left.
+/// Returns the outcome of a refund whose ID is already recorded. A refund of everything that is left is the same refund only
+/// if nothing is left.
 fn repeat_outcome(
     refund: &Refund,
     existing: &Entry,
@@ -77,7 +78,8 @@ fn repeat_outcome(
     }
 }
 
-/// Every nonprofit gives back by what it holds, so that none gives more than it got.
+/// Drafts the entry of a refund: every nonprofit returns a share in proportion to what it holds, so none returns more than
+/// it received.
 pub fn draft(
     refund: &Refund,
     donation: &Entry,

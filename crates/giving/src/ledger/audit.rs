@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 pub struct Audit {
     sequence: i64,
     hash: Hash,
-    /// All existing fundraisers.
+    /// All fundraisers that exist.
     known: HashSet<FundraiserId>,
     beneficiaries: HashMap<FundraiserId, Beneficiaries>,
     fundraisers: HashMap<FundraiserId, FundraiserState>,
@@ -54,8 +54,7 @@ impl Audit {
         }
     }
 
-    /// Continues an audit from a checkpoint, with the balances at the checkpoint of the donors and donations that the entries
-    /// after it are about. `refunded` are the donations after it that have refunds.
+    /// Continues an audit from a checkpoint, with the balances at that point of the donors and donations of later entries. `refunded` are the donations after it that have refunds.
     pub fn resume(
         known: HashSet<FundraiserId>,
         beneficiaries: HashMap<FundraiserId, Beneficiaries>,
@@ -88,7 +87,7 @@ impl Audit {
         audit
     }
 
-    /// The sums after the entries so far, from which another audit can continue. `None` if there are no entries, or errors.
+    /// Returns the sums after the entries so far, from which another audit can continue. `None` if there are no entries, or errors.
     pub fn checkpoint(&self) -> Option<Checkpoint> {
         if self.sequence == 0 || !self.errors.is_empty() {
             return None;
@@ -169,7 +168,7 @@ impl Audit {
         self.add_error(format!("entry {} cannot be read", self.sequence));
     }
 
-    /// The recipients and amounts that follow from the entries before.
+    /// Computes the recipients and amounts of an entry from the entries before it.
     fn expected_postings(&self, entry: &Entry) -> Option<Vec<(Party, Cents)>> {
         let draft = &entry.draft;
         match draft.kind {

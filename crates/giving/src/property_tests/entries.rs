@@ -1,5 +1,5 @@
-//! Property tests of the ledger with random histories: raised is the sum of the entries, of the postings and of the export, and
-//! no change to an entry stays hidden.
+//! Property tests of the ledger with random histories: the amount raised is the sum of the entries, of the postings and of
+//! the export, and every change to an entry is found.
 
 use crate::donations::{Label, NewDonation, Recipient, Refund, donation, refund};
 use crate::export::line;
@@ -277,7 +277,7 @@ impl TestLedger {
     }
 }
 
-/// Changes one entry in a way that only an audit of it can find.
+/// Changes one entry in one of nine ways.
 fn damage(entry: &mut Entry, what: u8) {
     let draft = &mut entry.draft;
     match what {

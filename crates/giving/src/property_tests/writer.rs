@@ -1,5 +1,5 @@
-//! Property tests of the writer: work that shares transactions leaves the same rows and gets the same answers as work that is
-//! done one by one, whatever the mixture.
+//! Property tests of the writer: any mixture of work that shares transactions leaves the same rows and returns the same
+//! outcomes as work that is done one by one.
 
 use crate::donations::{Label, NewDonation, Recipient, Refund, donation, refund};
 use crate::fundraisers::change::FundraiserChange;
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Something that is asked of the writer. Numbers are few, so that names and people meet.
+/// Work for the writer. Numbers come from small ranges, so that IDs and donors collide.
 #[derive(Clone, Debug)]
 enum Step {
     /// Two with the same number are one donation if all else is equal; otherwise they conflict.
@@ -62,7 +62,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 const ACCOUNT: AccountId = AccountId(Uuid::from_u128(7));
 
-/// One of three, the second for three nonprofits.
+/// Returns one of three fundraisers. The second is for three nonprofits.
 fn fundraiser(number: usize, offline: i64) -> Fundraiser {
     let count = if number == 1 { 3 } else { 1 };
     let supported: Vec<_> = (1..=count)
@@ -120,7 +120,7 @@ fn new_donation(number: u8, to: usize, donor: u8, cents: i64) -> NewDonation {
 }
 
 impl Step {
-    /// As those who ask do; half of the changes tell nothing beforehand.
+    /// Prefetches as callers do. Half of the changes prefetch nothing.
     fn prefetch(&self) -> Prefetch {
         match *self {
             Step::Donation {
@@ -194,7 +194,7 @@ struct TestStore {
     _folder: tempfile::TempDir,
     db: Db,
     writer: Writer,
-    /// Entries that work found unwritten before it.
+    /// The largest number of pending entries that work has seen.
     max_pending: Arc<AtomicUsize>,
 }
 
@@ -269,7 +269,7 @@ const DUMPS: [&str; 6] = [
     "select format('%s %s %d', hex(id), quote(offline), version) from fundraisers order by id",
 ];
 
-/// On one thread, so that what is handed in together is found together.
+/// Runs on one thread, so that work that is submitted together is batched together.
 fn run<T>(story: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.unwrap().block_on(story)
@@ -279,7 +279,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn work_that_shares_transactions_leaves_what_work_alone_leaves(
+    fn shared_transactions_leave_the_same_rows_as_separate_ones(
         groups in prop::collection::vec(prop::collection::vec(step(), 1..12), 1..4),
     ) {
         run(async {
@@ -301,7 +301,7 @@ proptest! {
 }
 
 #[test]
-fn what_waits_together_is_written_together() {
+fn queued_work_shares_a_transaction() {
     run(async {
         let store = TestStore::new().await;
         let donations: Vec<Step> = (0..300u32)

@@ -1,7 +1,7 @@
 //! The anchors of the ledger of this store, in all places: writing, comparing, accepting a loss, and thinning.
 //!
-//! A place that is away fails nothing else: the next attempt is a minute later, and the age shows for how long entries
-//! are without an anchor.
+//! If a place cannot be reached, nothing else fails: the next attempt is a minute later, and the age shows how long entries
+//! have been without an anchor.
 
 use super::comparison::Loss;
 use super::place::Place;
@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 /// The interval between two anchors.
 pub const ANCHOR_INTERVAL: Duration = Duration::from_mins(1);
-/// For how long no other server writes an anchor after one has claimed to. Less than the interval, which is not exact.
+/// How long other servers write no anchor after one has claimed to. Less than the interval, which is not exact.
 const CLAIM_MILLIS: i64 = 50_000;
 
 /// The anchors of a ledger. Cheap to clone.
@@ -38,19 +38,19 @@ struct Parts {
     places: Vec<Place>,
     /// The anchor with the most entries that this server knows.
     longest: Mutex<Option<Anchor>>,
-    /// The anchors in the places were compared with the ledger.
-    is_searched: AtomicBool,
-    /// The places lack the anchor that was written last, because they are not the ones that it was written to.
+    /// Whether the anchors in all places were compared with the ledger.
+    is_compared: AtomicBool,
+    /// Whether a place lacks the last anchor, because the settings have changed since it was written.
     is_behind: AtomicBool,
     /// When every entry of the ledger was last known to have an anchor.
     covered_at: AtomicI64,
     missing: AtomicI64,
 }
 
-/// What operators watch.
+/// The state of the anchors, for metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnchorStatus {
-    /// How long ago every entry of the ledger had an anchor. About a minute at most while all places can be written.
+    /// How long ago every entry of the ledger had an anchor. At most about a minute while all places can be written.
     pub age: Duration,
     /// The number of entries that the longest known anchor names and the ledger does not contain; 0 if all is well.
     pub missing: i64,
@@ -66,7 +66,7 @@ impl AnchorLog {
             store,
             places,
             longest: Mutex::default(),
-            is_searched: AtomicBool::new(false),
+            is_compared: AtomicBool::new(false),
             is_behind: AtomicBool::new(false),
             covered_at,
             missing: AtomicI64::new(0),
@@ -154,12 +154,12 @@ impl AnchorLog {
         }
     }
 
-    /// Compares the ledger with its anchors, and logs an error when entries are missing. All anchors are read at the first
-    /// time and while entries are missing, since an operator may have accepted the loss; otherwise the longest known
-    /// one is enough.
+    /// Compares the ledger with its anchors, and logs an error when entries are missing. Reads all anchors the first time,
+    /// and while entries are missing, because an operator may have accepted the loss. Otherwise the longest known anchor is
+    /// enough.
     async fn compare(&self) -> anyhow::Result<()> {
         let before = self.0.missing.load(Ordering::Relaxed);
-        let (loss, outcome) = if before > 0 || !self.0.is_searched.load(Ordering::Relaxed) {
+        let (loss, outcome) = if before > 0 || !self.0.is_compared.load(Ordering::Relaxed) {
             self.compare_all().await?
         } else {
             let longest = self.longest().into_iter().collect();
@@ -187,7 +187,7 @@ impl AnchorLog {
         let Parts {
             db, secret, store, ..
         } = &*self.0;
-        // Read before the anchors, which are written before it.
+        // Read this first: an anchor is written before it is marked as written.
         let written = store::find_ends(db).await?.written_entries;
         let accepted = store::list_accepted(db, secret, *store).await?;
         let (mut anchors, anchored, outcome) = self.read_places().await;
@@ -195,7 +195,7 @@ impl AnchorLog {
         let longest = anchors.iter().max_by_key(|anchor| anchor.entries).cloned();
         if outcome.is_ok() || longest.is_some() {
             self.0.is_behind.store(anchored < written, Ordering::Relaxed);
-            self.0.is_searched.store(true, Ordering::Relaxed);
+            self.0.is_compared.store(true, Ordering::Relaxed);
             *self.0.longest.lock().unwrap_or_else(PoisonError::into_inner) = longest;
         }
         Ok((self.find_loss(anchors).await?, outcome))
@@ -257,7 +257,7 @@ impl AnchorLog {
         for anchor in &loss.anchors {
             store::accept(&mut tx, secret, anchor, now).await?;
         }
-        // It may have covered entries that are gone.
+        // The checkpoint may cover entries that are lost.
         checkpoints::store::remove(&mut tx).await?;
         let (first, last) = loss.range();
         let action = Action::new(
@@ -272,7 +272,7 @@ impl AnchorLog {
         Ok(loss)
     }
 
-    /// Removes old anchors, and returns how many. Only anchors that the ledger contains are removed: the others are evidence.
+    /// Removes old anchors, and returns how many. Anchors that the ledger does not contain are evidence and stay.
     pub async fn thin(&self) -> anyhow::Result<usize> {
         let Parts { db, clock, store, .. } = &*self.0;
         let mut removed = 0;

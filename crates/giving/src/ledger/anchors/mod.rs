@@ -1,7 +1,7 @@
 //! Anchors: records outside the database of how far the ledger reached, and the hash of its last entry.
 //!
 //! The hash chain proves that no entry was changed, but not that none is missing at the end: an older copy of the database
-//! is a valid ledger too. An anchor in another place shows that there were more entries.
+//! has a valid ledger too. An anchor in another place proves that there were more entries.
 
 pub mod comparison;
 pub mod log;
@@ -16,7 +16,7 @@ use platform::text::hex;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Where anchors are written to, besides the blob store.
+/// Where anchors are written to, in addition to the blob store.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct AnchorSettings {
     /// A folder or the URL of a blob store. Empty for none.
@@ -34,7 +34,7 @@ pub struct Anchor {
     pub at: i64,
 }
 
-/// An anchor as it is written.
+/// The JSON of an anchor.
 #[derive(Serialize, Deserialize)]
 struct AnchorJson {
     store: Uuid,
@@ -118,7 +118,7 @@ impl AnchorName {
     }
 }
 
-/// The minute of a time, as it is written in names.
+/// Formats the minute of a time for names.
 pub fn minute(millis: i64) -> String {
     let time = Timestamp::from_millisecond(millis).unwrap_or_default();
     time.strftime("%Y-%m-%dT%H-%MZ").to_string()

@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-/// Anchors that are read at once.
+/// The number of anchors that are read concurrently.
 const MAX_CONCURRENT_READS: usize = 16;
 
 /// A place that anchors are written to.
 #[derive(Debug)]
 pub struct Place {
-    /// How messages call it.
+    /// Its name in messages.
     label: &'static str,
     url: String,
     data: PathBuf,
-    /// Opened when it is first used, so that a second place that is away stops no command and no server.
+    /// Opened at its first use, so that commands and servers start even if the second place cannot be reached.
     blobs: OnceCell<Blobs>,
 }
 

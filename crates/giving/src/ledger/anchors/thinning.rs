@@ -1,4 +1,4 @@
-//! Which old anchors are removed: all of the last day stay, and the last one of each day before. Does no I/O.
+//! Chooses the old anchors to remove: keeps all of the last day, and the last one of each earlier day. Does no I/O.
 
 use super::{AnchorName, minute};
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! Checkpoints: up to where the ledger was verified, so that the next check can continue from there.
 //!
-//! A checkpoint holds the running sums of every fundraiser. What single donors gave, and what is left of a refunded
-//! donation, is read from the ledger itself, since there can be millions of both. An HMAC with the secret of the store
-//! covers the checkpoint: whoever changes the database without the secret cannot forge one.
+//! A checkpoint holds the running sums of every fundraiser. What individual donors gave, and what is left of a refunded
+//! donation, is read from the ledger itself, because there can be millions of both. An HMAC with the secret of the store
+//! covers the checkpoint, so someone who changes the database without the secret cannot forge one.
 
 pub mod store;
 
