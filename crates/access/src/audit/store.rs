@@ -1,7 +1,7 @@
 //! The SQL of the audit log. Entries are never changed or removed.
 
 use super::{Action, Actor, AuditEntry};
-use platform::db::{Db, Tx, from_row, read, run};
+use platform::db::{Db, Tx, from_row, query};
 use platform::ids::AccountId;
 use uuid::Uuid;
 
@@ -39,24 +39,25 @@ pub async fn record(tx: &mut Tx, action: &Action, now: i64) -> sqlx::Result<()> 
         Actor::Command => None,
         Actor::Account(account) => Some(account.0),
     };
-    run!(tx, c => sqlx::query(RECORD)
-        .bind(Uuid::now_v7())
-        .bind(now)
-        .bind(actor)
-        .bind(action.name)
-        .bind(&action.subject)
-        .bind(&action.detail)
-        .execute(c)
-        .await
-        .map(|_| ()))
+    tx.execute(
+        query(RECORD)
+            .bind(Uuid::now_v7())
+            .bind(now)
+            .bind(actor)
+            .bind(action.name)
+            .bind(&action.subject)
+            .bind(&action.detail),
+    )
+    .await
+    .map(|_| ())
 }
 
 /// Lists the newest entries, or those before an entry, newest first.
 pub async fn list(db: &Db, before: Option<Uuid>, take: u32) -> sqlx::Result<Vec<AuditEntry>> {
     let take = i64::from(take);
     let rows: Vec<AuditRow> = match before {
-        None => read!(db, c => sqlx::query_as(NEWEST).bind(take).fetch_all(c).await),
-        Some(id) => read!(db, c => sqlx::query_as(BEFORE).bind(take).bind(id).fetch_all(c).await),
+        None => db.fetch_all(query(NEWEST).bind(take)).await,
+        Some(id) => db.fetch_all(query(BEFORE).bind(take).bind(id)).await,
     }?;
     let entry = |row: AuditRow| AuditEntry {
         id: row.id,

@@ -9,7 +9,7 @@
 use super::call::{AddressId, Owner, WindowId};
 use super::limiter::CallsPerSecond;
 use super::{ADDRESS, Class};
-use platform::db::{Db, Tx, read, run};
+use platform::db::{Db, Tx, query, run};
 use platform::ids::{AccountId, KeyId};
 use sqlx::QueryBuilder;
 use std::net::{IpAddr, Ipv6Addr};
@@ -47,7 +47,9 @@ pub async fn add(tx: &mut Tx, seconds: &CallsPerSecond, now: i64) -> sqlx::Resul
             query.build().persistent(false).execute(c).await.map(|_| ())
         })?;
     }
-    run!(tx, c => sqlx::query(PRUNE).bind(now / 1_000 - RETENTION_SECONDS).execute(c).await.map(|_| ()))
+    tx.execute(query(PRUNE).bind(now / 1_000 - RETENTION_SECONDS))
+        .await
+        .map(|_| ())
 }
 
 /// Returns the ID and the class under which a window is stored. The window of an address has no class.
@@ -86,8 +88,7 @@ pub(crate) fn drop_old(seconds: &mut CallsPerSecond, now: i64) {
 /// Lists the calls of the last minute.
 pub async fn list(db: &Db, now: i64) -> sqlx::Result<CallsPerSecond> {
     let since = now / 1_000 - RETENTION_SECONDS;
-    let rows: Vec<(Uuid, String, i64, i64)> =
-        read!(db, c => sqlx::query_as(SINCE).bind(since).fetch_all(c).await)?;
+    let rows: Vec<(Uuid, String, i64, i64)> = db.fetch_all(query(SINCE).bind(since)).await?;
     let calls = rows.into_iter().filter_map(|(counted_id, class, second, calls)| {
         let window = window(counted_id, &class)?;
         Some(((window, second), u32::try_from(calls).ok()?))

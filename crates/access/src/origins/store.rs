@@ -2,7 +2,7 @@
 
 use super::origin::Origin;
 use crate::audit::{self, Action, Actor};
-use platform::db::{Db, Tx, from_row, read, run};
+use platform::db::{Db, Tx, from_row, query};
 use platform::ids::AccountId;
 use platform::text::hex;
 
@@ -77,32 +77,30 @@ pub enum InsertOutcome {
 
 /// Lists the origins of an account.
 pub async fn list(db: &Db, account: AccountId) -> sqlx::Result<Vec<RegisteredOrigin>> {
-    read!(db, c => sqlx::query_as(LIST).bind(account.0).fetch_all(c).await)
+    db.fetch_all(query(LIST).bind(account.0)).await
 }
 
 /// Finds an origin of an account.
 pub async fn find(db: &Db, account: AccountId, origin: &str) -> sqlx::Result<Option<RegisteredOrigin>> {
-    read!(db, c => sqlx::query_as(FIND).bind(account.0).bind(origin).fetch_optional(c).await)
+    db.fetch_optional(query(FIND).bind(account.0).bind(origin)).await
 }
 
 /// Lists the origins of all accounts that are neither proven nor allowed, oldest first.
 pub async fn list_waiting(db: &Db, take: i64, skip: i64) -> sqlx::Result<Vec<RegisteredOrigin>> {
-    read!(db, c => sqlx::query_as(WAITING).bind(take).bind(skip).fetch_all(c).await)
+    db.fetch_all(query(WAITING).bind(take).bind(skip)).await
 }
 
 /// Counts the origins that are neither proven nor allowed.
 pub async fn count_waiting(db: &Db) -> sqlx::Result<i64> {
-    read!(db, c => sqlx::query_scalar(COUNT_WAITING).fetch_one(c).await)
+    db.fetch_scalar(query(COUNT_WAITING)).await
 }
 
 /// Returns whether an account that is not suspended has registered an origin, and has proven it or was allowed to use it.
 /// With `needs_no_proof`, registering it is enough.
 pub async fn is_usable(db: &Db, origin: &Origin, needs_no_proof: bool) -> sqlx::Result<bool> {
-    let count: i64 = read!(db, c => sqlx::query_scalar(HAS)
-        .bind(origin.as_str())
-        .bind(needs_no_proof)
-        .fetch_one(c)
-        .await)?;
+    let count: i64 = db
+        .fetch_scalar(query(HAS).bind(origin.as_str()).bind(needs_no_proof))
+        .await?;
     Ok(count > 0)
 }
 
@@ -111,15 +109,16 @@ pub async fn insert(db: &Db, account: AccountId, origin: &Origin, now: i64) -> s
     let mut token = [0; TOKEN_BYTES];
     getrandom::fill(&mut token).expect("the system has random bytes");
     let mut tx = db.write().await?;
-    let inserted = run!(&mut tx, c => sqlx::query(INSERT)
-        .bind(account.0)
-        .bind(origin.as_str())
-        .bind(now)
-        .bind(hex(&token))
-        .execute(c)
-        .await
-        .map(|result| result.rows_affected()))?;
-    let count: i64 = run!(&mut tx, c => sqlx::query_scalar(COUNT).bind(account.0).fetch_one(c).await)?;
+    let inserted = tx
+        .execute(
+            query(INSERT)
+                .bind(account.0)
+                .bind(origin.as_str())
+                .bind(now)
+                .bind(hex(&token)),
+        )
+        .await?;
+    let count: i64 = tx.fetch_scalar(query(COUNT).bind(account.0)).await?;
     match (inserted, count > MAX_ORIGINS) {
         (0, _) => Ok(InsertOutcome::AlreadyRegistered),
         (_, true) => Ok(InsertOutcome::TooMany),
@@ -130,13 +129,8 @@ pub async fn insert(db: &Db, account: AccountId, origin: &Origin, now: i64) -> s
 /// Records that an account has proven that an origin is its own.
 pub async fn set_proven(db: &Db, account: AccountId, origin: &Origin, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(PROVE)
-        .bind(account.0)
-        .bind(origin.as_str())
-        .bind(now)
-        .execute(c)
-        .await
-        .map(|_| ()))?;
+    tx.execute(query(PROVE).bind(account.0).bind(origin.as_str()).bind(now))
+        .await?;
     tx.commit().await
 }
 
@@ -150,13 +144,9 @@ pub async fn allow(
     now: i64,
 ) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let allowed = run!(&mut tx, c => sqlx::query(ALLOW)
-        .bind(account.0)
-        .bind(origin.as_str())
-        .bind(now)
-        .execute(c)
-        .await
-        .map(|result| result.rows_affected()))?;
+    let allowed = tx
+        .execute(query(ALLOW).bind(account.0).bind(origin.as_str()).bind(now))
+        .await?;
     if allowed == 0 {
         return Ok(false);
     }
@@ -169,17 +159,12 @@ pub async fn allow(
 /// Removes an origin from an account. Returns `false` if the account has not registered it.
 pub async fn remove(db: &Db, account: AccountId, origin: &str) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let removed = run!(&mut tx, c => sqlx::query(REMOVE)
-        .bind(account.0)
-        .bind(origin)
-        .execute(c)
-        .await
-        .map(|result| result.rows_affected()))?;
+    let removed = tx.execute(query(REMOVE).bind(account.0).bind(origin)).await?;
     tx.commit().await?;
     Ok(removed > 0)
 }
 
 /// Removes all origins of an account.
 pub(crate) async fn remove_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(REMOVE_ALL).bind(account.0).execute(c).await.map(|_| ()))
+    tx.execute(query(REMOVE_ALL).bind(account.0)).await.map(|_| ())
 }

@@ -1,7 +1,7 @@
 //! The SQL of sessions.
 
 use super::{IDLE_LIMIT, SignedIn};
-use platform::db::{Db, Tx, from_row, read, run};
+use platform::db::{Db, Tx, from_row, query};
 use platform::ids::AccountId;
 use uuid::Uuid;
 
@@ -48,11 +48,9 @@ pub struct StoredSession {
 
 /// Finds the account that is signed in with a cookie, and when the session was last recorded as used.
 pub async fn find(db: &Db, hash: [u8; 32], oldest: i64) -> sqlx::Result<Option<(SignedIn, i64)>> {
-    let row: Option<SessionRow> = read!(db, c => sqlx::query_as(FIND)
-        .bind(hash.as_slice())
-        .bind(oldest)
-        .fetch_optional(c)
-        .await)?;
+    let row: Option<SessionRow> = db
+        .fetch_optional(query(FIND).bind(hash.as_slice()).bind(oldest))
+        .await?;
     Ok(row.map(|row| {
         let signed_in = SignedIn {
             account: AccountId(row.id),
@@ -67,8 +65,7 @@ pub async fn find(db: &Db, hash: [u8; 32], oldest: i64) -> sqlx::Result<Option<(
 
 /// Lists the sessions of an account, most recently used first.
 pub async fn list(db: &Db, account: AccountId) -> sqlx::Result<Vec<StoredSession>> {
-    let rows: Vec<(Vec<u8>, i64, i64, String, String)> =
-        read!(db, c => sqlx::query_as(LIST).bind(account.0).fetch_all(c).await)?;
+    let rows: Vec<(Vec<u8>, i64, i64, String, String)> = db.fetch_all(query(LIST).bind(account.0)).await?;
     let session = |(hash, created_at, seen_at, agent, address)| StoredSession {
         hash,
         created_at,
@@ -88,36 +85,40 @@ pub(super) async fn insert_in(
     now: i64,
 ) -> sqlx::Result<()> {
     let oldest = now - IDLE_LIMIT.as_millis() as i64;
-    run!(&mut *tx, c => sqlx::query(REMOVE_IDLE).bind(oldest).execute(c).await.map(|_| ()))?;
-    run!(tx, c => sqlx::query(INSERT)
-        .bind(hash.as_slice())
-        .bind(account.0)
-        .bind(now)
-        .bind(agent)
-        .bind(address)
-        .execute(c)
-        .await
-        .map(|_| ()))
+    tx.execute(query(REMOVE_IDLE).bind(oldest)).await?;
+    tx.execute(
+        query(INSERT)
+            .bind(hash.as_slice())
+            .bind(account.0)
+            .bind(now)
+            .bind(agent)
+            .bind(address),
+    )
+    .await
+    .map(|_| ())
 }
 
 /// Records that a session was used.
 pub async fn note_seen(db: &Db, hash: [u8; 32], now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(NOTE_SEEN).bind(hash.as_slice()).bind(now).execute(c).await.map(|_| ()))?;
+    tx.execute(query(NOTE_SEEN).bind(hash.as_slice()).bind(now))
+        .await?;
     tx.commit().await
 }
 
 /// Ends a session.
 pub async fn remove(db: &Db, hash: [u8; 32]) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(REMOVE).bind(hash.as_slice()).execute(c).await.map(|_| ()))?;
+    tx.execute(query(REMOVE).bind(hash.as_slice())).await?;
     tx.commit().await
 }
 
 /// Ends a session of an account. Returns `false` if it does not exist.
 pub async fn remove_of(db: &Db, account: AccountId, hash: &[u8]) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let removed = run!(&mut tx, c => sqlx::query(REMOVE_OF_ACCOUNT).bind(account.0).bind(hash).execute(c).await.map(|result| result.rows_affected()))?;
+    let removed = tx
+        .execute(query(REMOVE_OF_ACCOUNT).bind(account.0).bind(hash))
+        .await?;
     tx.commit().await?;
     Ok(removed > 0)
 }
@@ -131,10 +132,12 @@ pub async fn remove_others(db: &Db, account: AccountId, except: [u8; 32]) -> sql
 
 /// Ends all sessions of an account except one within a transaction.
 pub(crate) async fn remove_others_in(tx: &mut Tx, account: AccountId, except: [u8; 32]) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(REMOVE_OTHERS).bind(account.0).bind(except.as_slice()).execute(c).await.map(|_| ()))
+    tx.execute(query(REMOVE_OTHERS).bind(account.0).bind(except.as_slice()))
+        .await
+        .map(|_| ())
 }
 
 /// Ends all sessions of an account.
 pub(crate) async fn remove_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(REMOVE_ALL).bind(account.0).execute(c).await.map(|_| ()))
+    tx.execute(query(REMOVE_ALL).bind(account.0)).await.map(|_| ())
 }

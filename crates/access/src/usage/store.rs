@@ -2,7 +2,7 @@
 
 use super::{Counts, DAY_RETENTION_MILLIS, Period, RETENTION_MILLIS, UnsavedCounts, day_of, hour_of};
 use crate::usage::endpoint::Endpoint;
-use platform::db::{Db, Tx, from_row, read, run};
+use platform::db::{Db, Tx, from_row, query, run};
 use platform::ids::{AccountId, KeyId};
 use sqlx::QueryBuilder;
 use std::collections::BTreeMap;
@@ -169,8 +169,8 @@ pub async fn prune(tx: &mut Tx, now: i64) -> sqlx::Result<()> {
         hour_of(now - RETENTION_MILLIS),
         day_of(now - DAY_RETENTION_MILLIS),
     );
-    run!(&mut *tx, c => sqlx::query(PRUNE_HOURS).bind(hour).execute(c).await.map(|_| ()))?;
-    run!(tx, c => sqlx::query(PRUNE_DAYS).bind(day).execute(c).await.map(|_| ()))
+    tx.execute(query(PRUNE_HOURS).bind(hour)).await?;
+    tx.execute(query(PRUNE_DAYS).bind(day)).await.map(|_| ())
 }
 
 /// Lists the hours or days of a key that started at `since` or later, oldest first. Those without a call are missing.
@@ -179,8 +179,7 @@ pub async fn list_of_key(db: &Db, key: KeyId, unit: Unit, since: i64) -> sqlx::R
         Unit::Hour => HOURS_OF_KEY,
         Unit::Day => DAYS_OF_KEY,
     };
-    let rows: Vec<PeriodRow> =
-        read!(db, c => sqlx::query_as(sql).bind(key.0).bind(since).fetch_all(c).await)?;
+    let rows: Vec<PeriodRow> = db.fetch_all(query(sql).bind(key.0).bind(since)).await?;
     Ok(rows.into_iter().map(Period::from).collect())
 }
 
@@ -195,17 +194,17 @@ pub async fn list_of_account(
         Unit::Hour => HOURS_OF_ACCOUNT,
         Unit::Day => DAYS_OF_ACCOUNT,
     };
-    let rows: Vec<PeriodRow> =
-        read!(db, c => sqlx::query_as(sql).bind(account.0).bind(since).fetch_all(c).await)?;
+    let rows: Vec<PeriodRow> = db.fetch_all(query(sql).bind(account.0).bind(since)).await?;
     Ok(rows.into_iter().map(Period::from).collect())
 }
 
 /// Lists the number of calls of each key, of one account or of all, in the hours that started at `since` or later.
 pub async fn list_totals(db: &Db, account: Option<AccountId>, since: i64) -> sqlx::Result<Vec<(KeyId, u64)>> {
     let rows: Vec<(Uuid, i64)> = match account {
-        None => read!(db, c => sqlx::query_as(TOTALS).bind(since).fetch_all(c).await),
+        None => db.fetch_all(query(TOTALS).bind(since)).await,
         Some(account) => {
-            read!(db, c => sqlx::query_as(TOTALS_OF_ACCOUNT).bind(since).bind(account.0).fetch_all(c).await)
+            db.fetch_all(query(TOTALS_OF_ACCOUNT).bind(since).bind(account.0))
+                .await
         }
     }?;
     let total = |(key, calls): (Uuid, i64)| (KeyId(key), calls.unsigned_abs());
@@ -217,10 +216,8 @@ pub async fn list_totals(db: &Db, account: Option<AccountId>, since: i64) -> sql
 /// The times are about ten seconds behind. Keys that have not been used for 90 days are missing.
 pub async fn list_last_used(db: &Db, account: Option<AccountId>) -> sqlx::Result<Vec<(KeyId, i64)>> {
     let rows: Vec<(Uuid, i64)> = match account {
-        None => read!(db, c => sqlx::query_as(LAST_USED).fetch_all(c).await),
-        Some(account) => {
-            read!(db, c => sqlx::query_as(LAST_USED_OF_ACCOUNT).bind(account.0).fetch_all(c).await)
-        }
+        None => db.fetch_all(query(LAST_USED)).await,
+        Some(account) => db.fetch_all(query(LAST_USED_OF_ACCOUNT).bind(account.0)).await,
     }?;
     Ok(rows.into_iter().map(|(key, at)| (KeyId(key), at)).collect())
 }

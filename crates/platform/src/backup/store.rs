@@ -1,6 +1,6 @@
 //! The SQL of the last backup.
 
-use crate::db::{Db, from_row, read, run};
+use crate::db::{Db, from_row, query};
 
 /// The last complete backup of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,19 +26,19 @@ const UPSERT: &str = "insert into backups (id, created_at, verified_at, destinat
 
 /// Finds the last backup.
 pub async fn find(db: &Db) -> sqlx::Result<Option<LastBackup>> {
-    read!(db, c => sqlx::query_as(FIND).fetch_optional(c).await)
+    db.fetch_optional(query(FIND)).await
 }
 
 /// Records a backup in place of the last one.
 pub async fn update(db: &Db, backup: &LastBackup) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(UPSERT)
-        .bind(backup.created_at)
-        .bind(backup.verified_at)
-        .bind(&backup.destination)
-        .bind(backup.bytes)
-        .execute(c)
-        .await
-        .map(|_| ()))?;
+    tx.execute(
+        query(UPSERT)
+            .bind(backup.created_at)
+            .bind(backup.verified_at)
+            .bind(&backup.destination)
+            .bind(backup.bytes),
+    )
+    .await?;
     tx.commit().await
 }

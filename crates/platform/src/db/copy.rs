@@ -6,7 +6,7 @@
 //! sides.
 
 use super::tables::{SEEDED, TABLES};
-use super::{Connection, Db, Tx};
+use super::{Connection, Db, Tx, query};
 use crate::text::hex;
 use anyhow::{Context, bail};
 use futures_util::TryStreamExt;
@@ -184,13 +184,13 @@ impl Db {
 
 async fn count(tx: &mut Tx, table: &str) -> sqlx::Result<u64> {
     let sql = AssertSqlSafe(format!("select count(*) from \"{table}\""));
-    let rows: i64 = super::run!(tx, c => sqlx::query_scalar(sql).fetch_one(c).await)?;
+    let rows: i64 = tx.fetch_scalar(query(sql)).await?;
     Ok(rows as u64)
 }
 
 async fn execute(tx: &mut Tx, sql: String) -> sqlx::Result<()> {
     let sql = AssertSqlSafe(sql);
-    super::run!(tx, c => sqlx::query(sql).execute(c).await.map(|_| ()))
+    tx.execute(query(sql)).await.map(|_| ())
 }
 
 /// Lists the columns of a table. Those of both databases are compared by name, so they are sorted.

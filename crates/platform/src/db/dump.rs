@@ -4,7 +4,7 @@
 //! snapshot of a transaction, and `pg_dump` dumps exactly that state.
 
 use super::postgres_tools::Tool;
-use super::{Db, Topic, Tx, open, run};
+use super::{Db, Topic, Tx, open, query};
 use crate::data_folder;
 use crate::settings::DatabaseSettings;
 use anyhow::{Context, bail};
@@ -215,8 +215,8 @@ impl Tx {
     /// Reads the facts that identify the state that this transaction sees.
     pub async fn store_facts(&mut self) -> sqlx::Result<StoreFacts> {
         Ok(StoreFacts {
-            id: run!(&mut *self, c => sqlx::query_scalar(STORE_ID).fetch_one(c).await)?,
-            migration: run!(&mut *self, c => sqlx::query_scalar(LAST_MIGRATION).fetch_one(c).await)?,
+            id: self.fetch_scalar(query(STORE_ID)).await?,
+            migration: self.fetch_scalar(query(LAST_MIGRATION)).await?,
             directory_revision: self.revision(Topic::Directory).await?,
             keys_revision: self.revision(Topic::Keys).await?,
         })

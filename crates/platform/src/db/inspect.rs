@@ -1,6 +1,6 @@
 //! Looks at a database without changing it: no file is created and no migration runs. For `causeway doctor`.
 
-use super::{DatabaseKind, Db, Postgres, open, read};
+use super::{DatabaseKind, Db, Postgres, open, query};
 use crate::data_folder;
 use crate::settings::DatabaseSettings;
 use anyhow::Context;
@@ -91,8 +91,7 @@ impl Db {
             }
         };
         // A new database does not have the table yet.
-        let applied: Vec<i64> =
-            read!(self, c => sqlx::query_scalar(MIGRATIONS).fetch_all(c).await).unwrap_or_default();
+        let applied: Vec<i64> = self.fetch_scalars(query(MIGRATIONS)).await.unwrap_or_default();
         let known = open::migration_numbers();
         inspection.pending_migrations = known.iter().filter(|number| !applied.contains(number)).count();
         inspection.unknown_migrations = applied
@@ -104,7 +103,7 @@ impl Db {
 
     /// Runs a query that does nothing.
     pub async fn ping(&self) -> sqlx::Result<()> {
-        let _: i64 = read!(self, c => sqlx::query_scalar(PING).fetch_one(c).await)?;
+        let _: i64 = self.fetch_scalar(query(PING)).await?;
         Ok(())
     }
 }

@@ -14,6 +14,7 @@ mod open;
 mod pool;
 mod postgres;
 mod postgres_tools;
+mod query;
 mod revision;
 mod row;
 mod servers;
@@ -31,6 +32,7 @@ pub use inspect::Inspection;
 pub use open::is_away;
 pub use pool::PoolStatus;
 pub use postgres::{Postgres, PostgresTx};
+pub use query::{Parameter, Query, Row, query};
 pub use revision::{Revision, Topic};
 pub use store_error::StoreError;
 

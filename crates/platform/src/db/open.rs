@@ -3,7 +3,7 @@
 //! A macro of ten lines embeds the migrations. Those of sqlx would compile both drivers a second time for the build machine,
 //! which took half of a clean build.
 
-use super::{Db, PING_TIMEOUT, Postgres, read};
+use super::{Db, PING_TIMEOUT, Postgres, query};
 use crate::data_folder;
 use crate::settings::DatabaseSettings;
 use anyhow::{Context, bail};
@@ -135,18 +135,17 @@ impl Db {
 
     /// Returns the ID of this database, which is generated at its first use.
     pub async fn identity(&self, now: i64) -> sqlx::Result<Uuid> {
-        let stored: Option<Uuid> = read!(self, c => sqlx::query_scalar(STORE_ID).fetch_optional(c).await)?;
+        let stored: Option<Uuid> = self.fetch_optional_scalar(query(STORE_ID)).await?;
         if let Some(id) = stored {
             return Ok(id);
         }
         let mut tx = self.write().await?;
         // If several processes start at once, one generates the ID and the others wait for it here.
-        super::run!(&mut tx, c => sqlx::query(LOCK).execute(c).await.map(|_| ()))?;
-        let stored: Option<Uuid> =
-            super::run!(&mut tx, c => sqlx::query_scalar(STORE_ID).fetch_optional(c).await)?;
+        tx.execute(query(LOCK)).await?;
+        let stored: Option<Uuid> = tx.fetch_optional_scalar(query(STORE_ID)).await?;
         let id = stored.unwrap_or_else(Uuid::now_v7);
         if stored.is_none() {
-            super::run!(&mut tx, c => sqlx::query(INSERT_STORE_ID).bind(id).bind(now).execute(c).await.map(|_| ()))?;
+            tx.execute(query(INSERT_STORE_ID).bind(id).bind(now)).await?;
         }
         tx.commit().await?;
         Ok(id)

@@ -6,7 +6,7 @@
 //! the tokens of earlier revisions. A server whose revision is not among them has a state that was lost, and reloads
 //! everything.
 
-use super::{Db, Tx, read, run};
+use super::{Db, Tx, query};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -83,14 +83,13 @@ impl Revision {
 impl Db {
     /// Returns the number of the current revision of a topic.
     pub async fn revision(&self, topic: Topic) -> sqlx::Result<i64> {
-        let query =
-            async { read!(self, c => sqlx::query_scalar(NUMBER).bind(topic.name()).fetch_one(c).await) };
+        let query = async { self.fetch_scalar(query(NUMBER).bind(topic.name())).await };
         self.with_timeout(query).await
     }
 
     /// Returns the current revision of a topic.
     pub async fn current_revision(&self, topic: Topic) -> sqlx::Result<Revision> {
-        let query = async { read!(self, c => sqlx::query_as(CURRENT).bind(topic.name()).fetch_one(c).await) };
+        let query = async { self.fetch_one(query(CURRENT).bind(topic.name())).await };
         self.with_timeout(query).await.map(Revision::from_row)
     }
 
@@ -104,11 +103,7 @@ impl Db {
     /// Removes the tokens of revisions that no server can still have. Returns how many.
     pub async fn prune_revision_tokens(&self) -> sqlx::Result<u64> {
         let mut tx = self.write().await?;
-        let removed = run!(&mut tx, c => sqlx::query(PRUNE)
-            .bind(RETAINED_REVISIONS)
-            .execute(c)
-            .await
-            .map(|done| done.rows_affected()))?;
+        let removed = tx.execute(query(PRUNE).bind(RETAINED_REVISIONS)).await?;
         tx.commit().await?;
         Ok(removed)
     }
@@ -117,34 +112,36 @@ impl Db {
 impl Tx {
     /// Returns the number of the revision of a topic as this transaction sees it.
     pub async fn revision(&mut self, topic: Topic) -> sqlx::Result<i64> {
-        run!(self, c => sqlx::query_scalar(NUMBER).bind(topic.name()).fetch_one(c).await)
+        self.fetch_scalar(query(NUMBER).bind(topic.name())).await
     }
 
     /// Returns the revision of a topic as this transaction sees it.
     pub async fn current_revision(&mut self, topic: Topic) -> sqlx::Result<Revision> {
-        let row = run!(self, c => sqlx::query_as(CURRENT).bind(topic.name()).fetch_one(c).await)?;
+        let row = self.fetch_one(query(CURRENT).bind(topic.name())).await?;
         Ok(Revision::from_row(row))
     }
 
     /// Returns whether a revision is part of the history of the database. It is not if an older copy was restored since,
     /// or if it is very old.
     pub async fn has_revision(&mut self, topic: Topic, revision: Revision) -> sqlx::Result<bool> {
-        run!(self, c => sqlx::query_scalar(HAS_REVISION)
-            .bind(topic.name())
-            .bind(revision.number)
-            .bind(revision.token)
-            .fetch_one(c)
-            .await)
+        self.fetch_scalar(
+            query(HAS_REVISION)
+                .bind(topic.name())
+                .bind(revision.number)
+                .bind(revision.token),
+        )
+        .await
     }
 
     /// Returns the token of a revision of a topic, if it is still known.
     pub async fn revision_token(&mut self, topic: Topic, number: i64) -> sqlx::Result<Option<Uuid>> {
-        run!(self, c => sqlx::query_scalar(TOKEN).bind(topic.name()).bind(number).fetch_optional(c).await)
+        self.fetch_optional_scalar(query(TOKEN).bind(topic.name()).bind(number))
+            .await
     }
 
     /// Increments the revision of a topic, and returns its number. On PostgreSQL this also serializes the writers of a
     /// topic, and notifies all servers when the transaction commits.
     pub async fn increment_revision(&mut self, topic: Topic) -> sqlx::Result<i64> {
-        run!(self, c => sqlx::query_scalar(INCREMENT).bind(topic.name()).fetch_one(c).await)
+        self.fetch_scalar(query(INCREMENT).bind(topic.name())).await
     }
 }

@@ -1,7 +1,7 @@
 //! The SQL of hosted pictures.
 
 use super::picture::StoredPicture;
-use crate::db::{Db, Tx, from_row, read, run};
+use crate::db::{Db, Tx, from_row, query};
 use pictures::picture::Kind;
 
 /// A row of `pictures`.
@@ -45,54 +45,54 @@ const REMOVE: &str = "delete from pictures where id = $1";
 
 /// Finds a picture by its ID.
 pub async fn find(db: &Db, id: &str) -> sqlx::Result<Option<StoredPicture>> {
-    let row: Option<PictureRow> = read!(db, c => sqlx::query_as(FIND).bind(id).fetch_optional(c).await)?;
+    let row: Option<PictureRow> = db.fetch_optional(query(FIND).bind(id)).await?;
     Ok(row.map(StoredPicture::from))
 }
 
 /// Lists the next thousand pictures after `id`, ordered by ID.
 pub async fn list_after(db: &Db, id: &str) -> sqlx::Result<Vec<StoredPicture>> {
-    let rows: Vec<PictureRow> = read!(db, c => sqlx::query_as(AFTER).bind(id).fetch_all(c).await)?;
+    let rows: Vec<PictureRow> = db.fetch_all(query(AFTER).bind(id)).await?;
     Ok(rows.into_iter().map(StoredPicture::from).collect())
 }
 
 /// Lists the blobs of all pictures and their SHA-256 hashes.
 pub async fn list_blobs(tx: &mut Tx) -> sqlx::Result<Vec<(String, Vec<u8>)>> {
-    run!(tx, c => sqlx::query_as(BLOBS).fetch_all(c).await)
+    tx.fetch_all(query(BLOBS)).await
 }
 
 /// Returns whether a picture refers to this blob.
 pub async fn is_blob_used(db: &Db, blob: &str) -> sqlx::Result<bool> {
-    let count: i64 = read!(db, c => sqlx::query_scalar(HAS_BLOB).bind(blob).fetch_one(c).await)?;
+    let count: i64 = db.fetch_scalar(query(HAS_BLOB).bind(blob)).await?;
     Ok(count > 0)
 }
 
 /// Inserts a picture. Returns `false` if one with its ID exists.
 pub async fn insert(db: &Db, picture: &StoredPicture, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let added = run!(&mut tx, c => sqlx::query(INSERT)
-        .bind(&picture.id)
-        .bind(&picture.blob)
-        .bind(&picture.sha256)
-        .bind(picture.kind.name())
-        .bind(i64::from(picture.width))
-        .bind(i64::from(picture.height))
-        .bind(now)
-        .execute(c)
-        .await
-        .map(|done| done.rows_affected()))?;
+    let added = tx
+        .execute(
+            query(INSERT)
+                .bind(&picture.id)
+                .bind(&picture.blob)
+                .bind(&picture.sha256)
+                .bind(picture.kind.name())
+                .bind(i64::from(picture.width))
+                .bind(i64::from(picture.height))
+                .bind(now),
+        )
+        .await?;
     tx.commit().await?;
     Ok(added == 1)
 }
 
 /// Lists the next thousand pictures after `id`, and since when they are marked as unused.
 pub async fn list_usage_after(db: &Db, id: &str) -> sqlx::Result<Vec<(String, Option<i64>)>> {
-    read!(db, c => sqlx::query_as(USAGE_AFTER).bind(id).fetch_all(c).await)
+    db.fetch_all(query(USAGE_AFTER).bind(id)).await
 }
 
 /// Marks a picture as used, because something is about to use it. Returns `false` if it does not exist.
 pub async fn mark_used(db: &Db, id: &str) -> sqlx::Result<bool> {
-    let is_marked: Option<bool> =
-        read!(db, c => sqlx::query_scalar(IS_MARKED).bind(id).fetch_optional(c).await)?;
+    let is_marked: Option<bool> = db.fetch_optional_scalar(query(IS_MARKED).bind(id)).await?;
     match is_marked {
         None => Ok(false),
         // It is not removed before it has been marked for a day.
@@ -119,14 +119,12 @@ pub async fn remove(db: &Db, id: &str) -> sqlx::Result<bool> {
 /// Runs a statement on one picture. Returns whether it changed something.
 async fn write(db: &Db, sql: &'static str, id: &str, time: Option<i64>) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let changed = run!(&mut tx, c => {
-        let query = sqlx::query(sql).bind(id);
-        let query = match time {
-            Some(time) => query.bind(time),
-            None => query,
-        };
-        query.execute(c).await.map(|done| done.rows_affected())
-    })?;
+    let statement = query(sql).bind(id);
+    let statement = match time {
+        Some(time) => statement.bind(time),
+        None => statement,
+    };
+    let changed = tx.execute(statement).await?;
     tx.commit().await?;
     Ok(changed > 0)
 }

@@ -1,6 +1,6 @@
 //! The SQL of leases.
 
-use crate::db::{Db, Tx, run};
+use crate::db::{Db, Tx, query};
 use std::time::Duration;
 
 macro_rules! acquire {
@@ -44,7 +44,7 @@ pub(super) async fn renew(db: &Db, name: &str, holder: &str, duration: Duration)
 /// Ends the lease of a holder.
 pub(super) async fn release(db: &Db, name: &str, holder: &str) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(RELEASE).bind(name).bind(holder).execute(c).await.map(|_| ()))?;
+    tx.execute(query(RELEASE).bind(name).bind(holder)).await?;
     tx.commit().await
 }
 
@@ -61,13 +61,14 @@ async fn write(
         Tx::Sqlite(_) => sqlite,
         Tx::Postgres(_) => postgres,
     };
-    let changed = run!(&mut tx, c => sqlx::query(sql)
-        .bind(name)
-        .bind(holder)
-        .bind(duration.as_millis() as i64)
-        .execute(c)
-        .await
-        .map(|done| done.rows_affected()))?;
+    let changed = tx
+        .execute(
+            query(sql)
+                .bind(name)
+                .bind(holder)
+                .bind(duration.as_millis() as i64),
+        )
+        .await?;
     tx.commit().await?;
     Ok(changed == 1)
 }

@@ -4,7 +4,7 @@
 //! over when the lease ends.
 
 use super::message::Email;
-use crate::db::{Db, Tx, from_row, read, run};
+use crate::db::{Db, Tx, from_row, query};
 use crate::email_address::EmailAddress;
 use uuid::Uuid;
 
@@ -94,20 +94,21 @@ from_row!(LeasedRow {
 
 /// Adds an email to the queue, in the transaction of what causes it.
 pub async fn insert(tx: &mut Tx, email: &Email, now: i64) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(INSERT)
-        .bind(Uuid::now_v7())
-        .bind(&email.to)
-        .bind(&email.subject)
-        .bind(&email.text)
-        .bind(now)
-        .execute(c)
-        .await
-        .map(|_| ()))
+    tx.execute(
+        query(INSERT)
+            .bind(Uuid::now_v7())
+            .bind(&email.to)
+            .bind(&email.subject)
+            .bind(&email.text)
+            .bind(now),
+    )
+    .await
+    .map(|_| ())
 }
 
 /// Leases the email that has been due for the longest time.
 pub async fn claim(db: &Db, now: i64, until: i64) -> sqlx::Result<Option<LeasedEmail>> {
-    let due: i64 = read!(db, c => sqlx::query_scalar(IS_DUE).bind(now).fetch_one(c).await)?;
+    let due: i64 = db.fetch_scalar(query(IS_DUE).bind(now)).await?;
     if due == 0 {
         return Ok(None);
     }
@@ -117,12 +118,9 @@ pub async fn claim(db: &Db, now: i64, until: i64) -> sqlx::Result<Option<LeasedE
         Tx::Sqlite(_) => CLAIM_SQLITE,
         Tx::Postgres(_) => CLAIM_POSTGRES,
     };
-    let row: Option<LeasedRow> = run!(&mut tx, c => sqlx::query_as(claim)
-        .bind(lease)
-        .bind(now)
-        .bind(until)
-        .fetch_optional(c)
-        .await)?;
+    let row: Option<LeasedRow> = tx
+        .fetch_optional(query(claim).bind(lease).bind(now).bind(until))
+        .await?;
     tx.commit().await?;
     Ok(row.map(|row| LeasedEmail {
         id: row.id,
@@ -139,7 +137,7 @@ pub async fn claim(db: &Db, now: i64, until: i64) -> sqlx::Result<Option<LeasedE
 /// Removes an email that the mail server has accepted.
 pub async fn remove(db: &Db, id: Uuid) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(REMOVE).bind(id).execute(c).await.map(|_| ()))?;
+    tx.execute(query(REMOVE).bind(id)).await?;
     tx.commit().await
 }
 
@@ -161,26 +159,21 @@ async fn end_lease(
     error: &str,
 ) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(statement)
-        .bind(leased.id)
-        .bind(leased.lease)
-        .bind(at)
-        .bind(error)
-        .execute(c)
-        .await
-        .map(|_| ()))?;
+    tx.execute(
+        query(statement)
+            .bind(leased.id)
+            .bind(leased.lease)
+            .bind(at)
+            .bind(error),
+    )
+    .await?;
     tx.commit().await
 }
 
 /// Gives up emails that were queued before a time. Returns how many.
 pub async fn fail_old(db: &Db, now: i64, queued_before: i64) -> sqlx::Result<u64> {
     let mut tx = db.write().await?;
-    let failed = run!(&mut tx, c => sqlx::query(FAIL_OLD)
-        .bind(now)
-        .bind(queued_before)
-        .execute(c)
-        .await
-        .map(|done| done.rows_affected()))?;
+    let failed = tx.execute(query(FAIL_OLD).bind(now).bind(queued_before)).await?;
     tx.commit().await?;
     Ok(failed)
 }
@@ -188,15 +181,14 @@ pub async fn fail_old(db: &Db, now: i64, queued_before: i64) -> sqlx::Result<u64
 /// Removes emails that were given up before a time.
 pub async fn remove_failed(db: &Db, before: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(REMOVE_FAILED).bind(before).execute(c).await.map(|_| ()))?;
+    tx.execute(query(REMOVE_FAILED).bind(before)).await?;
     tx.commit().await
 }
 
 /// Counts the emails in the queue.
 pub async fn find_status(db: &Db) -> sqlx::Result<QueueStatus> {
     type Row = (i64, Option<i64>, i64, Option<i64>);
-    let (waiting, oldest_queued_at, failed, oldest_failed_at): Row =
-        read!(db, c => sqlx::query_as(STATUS).fetch_one(c).await)?;
+    let (waiting, oldest_queued_at, failed, oldest_failed_at): Row = db.fetch_one(query(STATUS)).await?;
     Ok(QueueStatus {
         waiting,
         oldest_queued_at,
@@ -207,14 +199,10 @@ pub async fn find_status(db: &Db) -> sqlx::Result<QueueStatus> {
 
 /// Lists the emails to an address, oldest first.
 pub async fn list_to(db: &Db, address: &EmailAddress) -> sqlx::Result<Vec<QueuedEmail>> {
-    read!(db, c => sqlx::query_as(LIST_TO).bind(address.normalized()).fetch_all(c).await)
+    db.fetch_all(query(LIST_TO).bind(address.normalized())).await
 }
 
 /// Removes the emails to an address. Returns how many.
 pub async fn remove_to(tx: &mut Tx, address: &EmailAddress) -> sqlx::Result<u64> {
-    run!(tx, c => sqlx::query(REMOVE_TO)
-        .bind(address.normalized())
-        .execute(c)
-        .await
-        .map(|done| done.rows_affected()))
+    tx.execute(query(REMOVE_TO).bind(address.normalized())).await
 }

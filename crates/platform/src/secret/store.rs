@@ -1,6 +1,6 @@
 //! The SQL of the fingerprint of the secret.
 
-use crate::db::{Db, Tx, read, run};
+use crate::db::{Db, Tx, query};
 
 const FIND: &str = "select secret_fingerprint from store";
 /// Changes nothing, but locks the row until the transaction ends.
@@ -9,16 +9,16 @@ const UPDATE: &str = "update store set secret_fingerprint = $1";
 
 /// Finds the fingerprint of the secret. Returns `None` if the store has no secret yet.
 pub(super) async fn find(db: &Db) -> sqlx::Result<Option<String>> {
-    let stored: Option<Option<String>> = read!(db, c => sqlx::query_scalar(FIND).fetch_optional(c).await)?;
+    let stored: Option<Option<String>> = db.fetch_optional_scalar(query(FIND)).await?;
     Ok(stored.flatten())
 }
 
 /// Locks the fingerprint until the transaction ends, and returns it.
 pub(super) async fn lock(tx: &mut Tx) -> sqlx::Result<Option<String>> {
-    run!(tx, c => sqlx::query_scalar(LOCK).fetch_one(c).await)
+    tx.fetch_scalar(query(LOCK)).await
 }
 
 /// Stores the fingerprint of a new secret.
 pub(super) async fn update(tx: &mut Tx, fingerprint: &str) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(UPDATE).bind(fingerprint).execute(c).await.map(|_| ()))
+    tx.execute(query(UPDATE).bind(fingerprint)).await.map(|_| ())
 }

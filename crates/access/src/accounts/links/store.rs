@@ -2,7 +2,7 @@
 
 use super::Purpose;
 use crate::accounts::token::Token;
-use platform::db::{Db, Tx, read, run};
+use platform::db::{Db, Tx, query};
 use platform::ids::AccountId;
 use uuid::Uuid;
 
@@ -26,16 +26,16 @@ pub async fn insert(
 ) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     let oldest = now - Purpose::Confirm.lifetime().as_millis() as i64;
-    run!(&mut tx, c => sqlx::query(REMOVE_OLD).bind(oldest).execute(c).await.map(|_| ()))?;
-    run!(&mut tx, c => sqlx::query(INSERT)
-        .bind(token.hash().as_slice())
-        .bind(account.0)
-        .bind(purpose.name())
-        .bind(now)
-        .bind(email)
-        .execute(c)
-        .await
-        .map(|_| ()))?;
+    tx.execute(query(REMOVE_OLD).bind(oldest)).await?;
+    tx.execute(
+        query(INSERT)
+            .bind(token.hash().as_slice())
+            .bind(account.0)
+            .bind(purpose.name())
+            .bind(now)
+            .bind(email),
+    )
+    .await?;
     tx.commit().await
 }
 
@@ -49,12 +49,14 @@ pub async fn find(
     let Some(token) = Token::parse(token) else {
         return Ok(None);
     };
-    let row: Option<(Uuid, String)> = read!(db, c => sqlx::query_as(FIND)
-        .bind(token.hash().as_slice())
-        .bind(purpose.name())
-        .bind(now - purpose.lifetime().as_millis() as i64)
-        .fetch_optional(c)
-        .await)?;
+    let row: Option<(Uuid, String)> = db
+        .fetch_optional(
+            query(FIND)
+                .bind(token.hash().as_slice())
+                .bind(purpose.name())
+                .bind(now - purpose.lifetime().as_millis() as i64),
+        )
+        .await?;
     Ok(row.map(|(id, username)| (AccountId(id), username)))
 }
 
@@ -63,11 +65,13 @@ pub async fn find_email(db: &Db, token: &str) -> sqlx::Result<Option<String>> {
     let Some(token) = Token::parse(token) else {
         return Ok(None);
     };
-    let email: Option<Option<String>> = read!(db, c => sqlx::query_scalar(FIND_EMAIL)
-        .bind(token.hash().as_slice())
-        .bind(Purpose::ChangeEmail.name())
-        .fetch_optional(c)
-        .await)?;
+    let email: Option<Option<String>> = db
+        .fetch_optional_scalar(
+            query(FIND_EMAIL)
+                .bind(token.hash().as_slice())
+                .bind(Purpose::ChangeEmail.name()),
+        )
+        .await?;
     Ok(email.flatten())
 }
 
@@ -76,16 +80,13 @@ pub async fn take(tx: &mut Tx, token: &str, purpose: Purpose) -> sqlx::Result<bo
     let Some(token) = Token::parse(token) else {
         return Ok(false);
     };
-    let removed = run!(tx, c => sqlx::query(TAKE)
-        .bind(token.hash().as_slice())
-        .bind(purpose.name())
-        .execute(c)
-        .await
-        .map(|result| result.rows_affected()))?;
+    let removed = tx
+        .execute(query(TAKE).bind(token.hash().as_slice()).bind(purpose.name()))
+        .await?;
     Ok(removed > 0)
 }
 
 /// Removes all links of an account.
 pub(crate) async fn remove_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(REMOVE_ALL).bind(account.0).execute(c).await.map(|_| ()))
+    tx.execute(query(REMOVE_ALL).bind(account.0)).await.map(|_| ())
 }

@@ -7,7 +7,7 @@ use super::standing::Standing;
 use super::verified_password::VerifiedPassword;
 use super::{Account, DELETED_PREFIX, Username};
 use crate::audit::{self, Action, Actor};
-use platform::db::{Db, Tx, from_row, read, run};
+use platform::db::{Db, Tx, from_row, query};
 use platform::ids::AccountId;
 use secrecy::ExposeSecret;
 use uuid::Uuid;
@@ -103,33 +103,32 @@ pub struct NewAccount<'a> {
 
 /// Finds the ID of an account by its username.
 pub async fn find_id(db: &Db, username: &Username) -> sqlx::Result<Option<AccountId>> {
-    let id: Option<Uuid> =
-        read!(db, c => sqlx::query_scalar(FIND_ID).bind(username.as_str()).fetch_optional(c).await)?;
+    let id: Option<Uuid> = db
+        .fetch_optional_scalar(query(FIND_ID).bind(username.as_str()))
+        .await?;
     Ok(id.map(AccountId))
 }
 
 /// Finds the username of an account.
 pub async fn find_username(db: &Db, id: AccountId) -> sqlx::Result<Option<String>> {
-    read!(db, c => sqlx::query_scalar(USERNAME).bind(id.0).fetch_optional(c).await)
+    db.fetch_optional_scalar(query(USERNAME).bind(id.0)).await
 }
 
 /// Finds an account by its username.
 pub async fn find(db: &Db, username: &str) -> sqlx::Result<Option<Account>> {
-    let row: Option<AccountRow> =
-        read!(db, c => sqlx::query_as(FIND).bind(username).fetch_optional(c).await)?;
+    let row: Option<AccountRow> = db.fetch_optional(query(FIND).bind(username)).await?;
     Ok(row.map(Account::from))
 }
 
 /// Finds an account by its ID.
 pub async fn find_by_id(db: &Db, id: AccountId) -> sqlx::Result<Option<Account>> {
-    let row: Option<AccountRow> =
-        read!(db, c => sqlx::query_as(FIND_BY_ID).bind(id.0).fetch_optional(c).await)?;
+    let row: Option<AccountRow> = db.fetch_optional(query(FIND_BY_ID).bind(id.0)).await?;
     Ok(row.map(Account::from))
 }
 
 /// Lists the accounts with this email address. Several may share one.
 pub async fn list_by_email(db: &Db, email: &str) -> sqlx::Result<Vec<Account>> {
-    let rows: Vec<AccountRow> = read!(db, c => sqlx::query_as(LIST_BY_EMAIL).bind(email).fetch_all(c).await)?;
+    let rows: Vec<AccountRow> = db.fetch_all(query(LIST_BY_EMAIL).bind(email)).await?;
     Ok(rows.into_iter().map(Account::from).collect())
 }
 
@@ -181,17 +180,19 @@ pub async fn insert_from_cli(db: &Db, account: &NewAccount<'_>, now: i64) -> sql
 
 async fn insert_in(tx: &mut Tx, account: &NewAccount<'_>, now: i64) -> sqlx::Result<Option<AccountId>> {
     let id = AccountId::new();
-    let inserted = run!(tx, c => sqlx::query(INSERT)
-        .bind(id.0)
-        .bind(account.username.as_str())
-        .bind(account.email.map(str::to_lowercase))
-        .bind(account.operator)
-        .bind(now)
-        .bind(account.password)
-        .bind(account.is_confirmed.then_some(now))
-        .execute(c)
+    let inserted = tx
+        .execute(
+            query(INSERT)
+                .bind(id.0)
+                .bind(account.username.as_str())
+                .bind(account.email.map(str::to_lowercase))
+                .bind(account.operator)
+                .bind(now)
+                .bind(account.password)
+                .bind(account.is_confirmed.then_some(now)),
+        )
         .await
-        .map(|_| ()));
+        .map(|_| ());
     match inserted {
         Ok(()) => Ok(Some(id)),
         Err(sqlx::Error::Database(error)) if error.is_unique_violation() => Ok(None),
@@ -202,12 +203,13 @@ async fn insert_in(tx: &mut Tx, account: &NewAccount<'_>, now: i64) -> sqlx::Res
 /// Locks the account until the transaction ends. Returns `false` if the password has changed since it was verified, or
 /// the account was suspended.
 pub async fn lock(tx: &mut Tx, verified: &VerifiedPassword) -> sqlx::Result<bool> {
-    let locked = run!(tx, c => sqlx::query(LOCK)
-        .bind(verified.account.0)
-        .bind(verified.stored.expose_secret())
-        .execute(c)
-        .await
-        .map(|result| result.rows_affected()))?;
+    let locked = tx
+        .execute(
+            query(LOCK)
+                .bind(verified.account.0)
+                .bind(verified.stored.expose_secret()),
+        )
+        .await?;
     Ok(locked > 0)
 }
 
@@ -218,12 +220,14 @@ pub(crate) async fn set_password_in(
     password: &str,
     confirmed_at: Option<i64>,
 ) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(SET_PASSWORD).bind(id.0).bind(password).bind(confirmed_at).execute(c).await.map(|_| ()))
+    tx.execute(query(SET_PASSWORD).bind(id.0).bind(password).bind(confirmed_at))
+        .await
+        .map(|_| ())
 }
 
 /// Confirms the email address of an account.
 pub(crate) async fn confirm_in(tx: &mut Tx, id: AccountId, now: i64) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(CONFIRM).bind(id.0).bind(now).execute(c).await.map(|_| ()))
+    tx.execute(query(CONFIRM).bind(id.0).bind(now)).await.map(|_| ())
 }
 
 /// Sets the email address. Returns `false` if the account is suspended or there is none.
@@ -233,48 +237,31 @@ pub(crate) async fn set_email_in(
     email: &str,
     confirmed_at: Option<i64>,
 ) -> sqlx::Result<bool> {
-    let changed = run!(tx, c => sqlx::query(SET_EMAIL)
-        .bind(id.0)
-        .bind(email)
-        .bind(confirmed_at)
-        .execute(c)
-        .await
-        .map(|result| result.rows_affected()))?;
+    let changed = tx
+        .execute(query(SET_EMAIL).bind(id.0).bind(email).bind(confirmed_at))
+        .await?;
     Ok(changed > 0)
 }
 
 /// Erases the personal data of an account and marks it as deleted.
 pub(crate) async fn anonymize_in(tx: &mut Tx, id: AccountId, now: i64) -> sqlx::Result<()> {
     let username = format!("{DELETED_PREFIX}{}", id.0.simple());
-    run!(tx, c => sqlx::query(ANONYMIZE)
-        .bind(id.0)
-        .bind(&username)
-        .bind(now)
-        .bind(false)
-        .execute(c)
+    tx.execute(query(ANONYMIZE).bind(id.0).bind(&username).bind(now).bind(false))
         .await
-        .map(|_| ()))
+        .map(|_| ())
 }
 
 /// Marks an account as suspended. Returns `false` if there is no such account.
 pub async fn suspend_in(tx: &mut Tx, id: AccountId, reason: &str, now: i64) -> sqlx::Result<bool> {
-    let updated = run!(tx, c => sqlx::query(SUSPEND)
-        .bind(id.0)
-        .bind(now)
-        .bind(reason)
-        .execute(c)
-        .await
-        .map(|result| result.rows_affected()))?;
+    let updated = tx
+        .execute(query(SUSPEND).bind(id.0).bind(now).bind(reason))
+        .await?;
     Ok(updated > 0)
 }
 
 /// Removes the suspension of an account. Returns `false` if it is not suspended.
 pub(crate) async fn restore_in(tx: &mut Tx, id: AccountId) -> sqlx::Result<bool> {
-    let updated = run!(tx, c => sqlx::query(RESTORE)
-        .bind(id.0)
-        .execute(c)
-        .await
-        .map(|result| result.rows_affected()))?;
+    let updated = tx.execute(query(RESTORE).bind(id.0)).await?;
     Ok(updated > 0)
 }
 
@@ -284,11 +271,9 @@ pub(crate) async fn set_operator_in(
     username: &Username,
     operator: bool,
 ) -> sqlx::Result<Option<AccountId>> {
-    let id: Option<Uuid> = run!(tx, c => sqlx::query_scalar(SET_OPERATOR)
-        .bind(username.as_str())
-        .bind(operator)
-        .fetch_optional(c)
-        .await)?;
+    let id: Option<Uuid> = tx
+        .fetch_optional_scalar(query(SET_OPERATOR).bind(username.as_str()).bind(operator))
+        .await?;
     Ok(id.map(AccountId))
 }
 
@@ -297,15 +282,13 @@ type StandingRow = (Option<i64>, Option<i64>, i64);
 
 /// Finds the standing of an account.
 pub async fn find_standing(db: &Db, id: AccountId) -> sqlx::Result<Standing> {
-    let row: Option<StandingRow> =
-        read!(db, c => sqlx::query_as(STANDING).bind(id.0).fetch_optional(c).await)?;
+    let row: Option<StandingRow> = db.fetch_optional(query(STANDING).bind(id.0)).await?;
     Ok(standing(row))
 }
 
 /// Finds the standing of an account within a transaction.
 pub async fn find_standing_in(tx: &mut Tx, id: AccountId) -> sqlx::Result<Standing> {
-    let row: Option<StandingRow> =
-        run!(tx, c => sqlx::query_as(STANDING).bind(id.0).fetch_optional(c).await)?;
+    let row: Option<StandingRow> = tx.fetch_optional(query(STANDING).bind(id.0)).await?;
     Ok(standing(row))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::accounts::public_profile::{ProfilePart, PublicProfile};
 use crate::audit::{self, Action, Actor};
-use platform::db::{Db, read, run};
+use platform::db::{Db, query};
 use platform::ids::AccountId;
 
 const FIND: &str =
@@ -18,7 +18,7 @@ const REMOVE_PICTURE: &str =
 /// Finds the public profile of an account. A deleted account has none.
 pub async fn find(db: &Db, id: AccountId) -> sqlx::Result<Option<PublicProfile>> {
     let row: Option<(String, Option<String>, Option<String>)> =
-        read!(db, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
+        db.fetch_optional(query(FIND).bind(id.0)).await?;
     Ok(row.map(|(username, display_name, picture)| PublicProfile {
         username,
         display_name,
@@ -28,7 +28,7 @@ pub async fn find(db: &Db, id: AccountId) -> sqlx::Result<Option<PublicProfile>>
 
 /// Lists the pictures of all accounts.
 pub async fn list_pictures(db: &Db) -> sqlx::Result<Vec<String>> {
-    read!(db, c => sqlx::query_scalar(PICTURES).fetch_all(c).await)
+    db.fetch_scalars(query(PICTURES)).await
 }
 
 /// Changes the name and the picture of an account.
@@ -39,13 +39,8 @@ pub async fn update(
     picture: Option<&str>,
 ) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(UPDATE)
-        .bind(id.0)
-        .bind(display_name)
-        .bind(picture)
-        .execute(c)
-        .await
-        .map(|_| ()))?;
+    tx.execute(query(UPDATE).bind(id.0).bind(display_name).bind(picture))
+        .await?;
     tx.commit().await
 }
 
@@ -63,11 +58,7 @@ pub async fn remove(
         ProfilePart::Picture => REMOVE_PICTURE,
     };
     let mut tx = db.write().await?;
-    let removed = run!(&mut tx, c => sqlx::query(sql)
-        .bind(account.0)
-        .execute(c)
-        .await
-        .map(|result| result.rows_affected()))?;
+    let removed = tx.execute(query(sql).bind(account.0)).await?;
     if removed == 0 {
         return Ok(false);
     }

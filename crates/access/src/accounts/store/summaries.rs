@@ -1,6 +1,6 @@
 //! The lists of accounts that operators see.
 
-use platform::db::{Db, from_row, read};
+use platform::db::{Db, from_row, query};
 use platform::ids::AccountId;
 use uuid::Uuid;
 
@@ -55,22 +55,19 @@ impl From<SummaryRow> for AccountSummary {
 
 /// Lists all accounts.
 pub async fn list(db: &Db) -> sqlx::Result<Vec<AccountSummary>> {
-    let rows: Vec<SummaryRow> = read!(db, c => sqlx::query_as(LIST).fetch_all(c).await)?;
+    let rows: Vec<SummaryRow> = db.fetch_all(query(LIST)).await?;
     Ok(rows.into_iter().map(AccountSummary::from).collect())
 }
 
 /// Lists a page of the accounts whose usernames start with `prefix`.
 pub async fn list_page(db: &Db, prefix: &str, take: i64, skip: i64) -> sqlx::Result<Vec<AccountSummary>> {
-    let rows: Vec<SummaryRow> = read!(db, c => sqlx::query_as(PAGE)
-        .bind(prefix)
-        .bind(take)
-        .bind(skip)
-        .fetch_all(c)
-        .await)?;
+    let rows: Vec<SummaryRow> = db
+        .fetch_all(query(PAGE).bind(prefix).bind(take).bind(skip))
+        .await?;
     Ok(rows.into_iter().map(AccountSummary::from).collect())
 }
 
 /// Counts the accounts whose usernames start with `prefix`.
 pub async fn count(db: &Db, prefix: &str) -> sqlx::Result<i64> {
-    read!(db, c => sqlx::query_scalar(COUNT).bind(prefix).fetch_one(c).await)
+    db.fetch_scalar(query(COUNT).bind(prefix)).await
 }

@@ -5,7 +5,7 @@ use crate::accounts::store::lock;
 use crate::accounts::verified_password::VerifiedPassword;
 use crate::audit::{self, Action, Actor};
 use crate::sessions;
-use platform::db::{Db, Tx, from_row, read, run};
+use platform::db::{Db, Tx, from_row, query};
 use platform::ids::AccountId;
 use platform::secret::StoreSecret;
 use uuid::Uuid;
@@ -63,7 +63,7 @@ pub enum EnableOutcome {
 /// Finds the state of an account.
 pub async fn find_state(db: &Db, account: AccountId) -> sqlx::Result<TwoFactorState> {
     let row = find(db, account).await?;
-    let recovery_codes = read!(db, c => sqlx::query_scalar(COUNT_CODES).bind(account.0).fetch_one(c).await)?;
+    let recovery_codes = db.fetch_scalar(query(COUNT_CODES).bind(account.0)).await?;
     Ok(TwoFactorState {
         enabled_at: row.and_then(|row| row.enabled_at),
         recovery_codes,
@@ -72,18 +72,18 @@ pub async fn find_state(db: &Db, account: AccountId) -> sqlx::Result<TwoFactorSt
 
 /// Returns whether an account needs a second factor to sign in.
 pub async fn is_on(db: &Db, account: AccountId) -> sqlx::Result<bool> {
-    let count: i64 = read!(db, c => sqlx::query_scalar(IS_ON).bind(account.0).fetch_one(c).await)?;
+    let count: i64 = db.fetch_scalar(query(IS_ON).bind(account.0)).await?;
     Ok(count > 0)
 }
 
 /// Returns the same within a transaction.
 pub(crate) async fn is_on_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<bool> {
-    let count: i64 = run!(tx, c => sqlx::query_scalar(IS_ON).bind(account.0).fetch_one(c).await)?;
+    let count: i64 = tx.fetch_scalar(query(IS_ON).bind(account.0)).await?;
     Ok(count > 0)
 }
 
 async fn find(db: &Db, account: AccountId) -> sqlx::Result<Option<Row>> {
-    read!(db, c => sqlx::query_as(FIND).bind(account.0).fetch_optional(c).await)
+    db.fetch_optional(query(FIND).bind(account.0)).await
 }
 
 /// Stores a new secret that has no effect until a code confirms it. Returns `false` if the second factor is on.
@@ -95,13 +95,14 @@ pub async fn begin(
     now: i64,
 ) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let changed = run!(&mut tx, c => sqlx::query(BEGIN)
-        .bind(account.0)
-        .bind(totp.encrypt(secret, account))
-        .bind(now)
-        .execute(c)
-        .await
-        .map(|result| result.rows_affected()))?;
+    let changed = tx
+        .execute(
+            query(BEGIN)
+                .bind(account.0)
+                .bind(totp.encrypt(secret, account))
+                .bind(now),
+        )
+        .await?;
     tx.commit().await?;
     Ok(changed > 0)
 }
@@ -140,14 +141,15 @@ pub async fn enable(
         return Ok(EnableOutcome::WrongCode);
     };
     let mut tx = db.write().await?;
-    let enabled = run!(&mut tx, c => sqlx::query(ENABLE)
-        .bind(account.0)
-        .bind(now)
-        .bind(step)
-        .bind(&row.secret)
-        .execute(c)
-        .await
-        .map(|result| result.rows_affected()))?;
+    let enabled = tx
+        .execute(
+            query(ENABLE)
+                .bind(account.0)
+                .bind(now)
+                .bind(step)
+                .bind(&row.secret),
+        )
+        .await?;
     if enabled == 0 {
         return Ok(EnableOutcome::NotPending);
     }
@@ -179,23 +181,19 @@ pub async fn accept_code(
                 return Ok(None);
             };
             let mut tx = db.write().await?;
-            let used = run!(&mut tx, c => sqlx::query(USE_STEP)
-                .bind(account.0)
-                .bind(step)
-                .execute(c)
-                .await
-                .map(|result| result.rows_affected()))?;
+            let used = tx.execute(query(USE_STEP).bind(account.0).bind(step)).await?;
             tx.commit().await?;
             (used, AcceptedCode::Totp)
         }
         TypedCode::Recovery(code) => {
             let mut tx = db.write().await?;
-            let used = run!(&mut tx, c => sqlx::query(USE_RECOVERY_CODE)
-                .bind(account.0)
-                .bind(code.hash(secret, account).as_slice())
-                .execute(c)
-                .await
-                .map(|result| result.rows_affected()))?;
+            let used = tx
+                .execute(
+                    query(USE_RECOVERY_CODE)
+                        .bind(account.0)
+                        .bind(code.hash(secret, account).as_slice()),
+                )
+                .await?;
             tx.commit().await?;
             (used, AcceptedCode::Recovery)
         }
@@ -224,16 +222,12 @@ async fn replace_codes_in(
     secret: &StoreSecret,
     account: AccountId,
 ) -> sqlx::Result<Vec<RecoveryCode>> {
-    run!(&mut *tx, c => sqlx::query(REMOVE_RECOVERY_CODES).bind(account.0).execute(c).await.map(|_| ()))?;
+    tx.execute(query(REMOVE_RECOVERY_CODES).bind(account.0)).await?;
     let codes: Vec<_> = (0..RECOVERY_CODES).map(|_| RecoveryCode::generate()).collect();
     for code in &codes {
         let hash = code.hash(secret, account);
-        run!(&mut *tx, c => sqlx::query(INSERT_RECOVERY_CODE)
-            .bind(account.0)
-            .bind(hash.as_slice())
-            .execute(c)
-            .await
-            .map(|_| ()))?;
+        tx.execute(query(INSERT_RECOVERY_CODE).bind(account.0).bind(hash.as_slice()))
+            .await?;
     }
     Ok(codes)
 }
@@ -269,7 +263,7 @@ pub async fn reset(
 /// Turns off the second factor of all accounts, because the secret of the store is lost, with an audit entry for each.
 /// Returns their number.
 pub async fn reset_all(tx: &mut Tx, actor: Actor, now: i64) -> sqlx::Result<usize> {
-    let accounts: Vec<(Uuid, String)> = run!(&mut *tx, c => sqlx::query_as(LIST).fetch_all(c).await)?;
+    let accounts: Vec<(Uuid, String)> = tx.fetch_all(query(LIST)).await?;
     for (id, username) in &accounts {
         remove_in(tx, AccountId(*id)).await?;
         let action = Action::new(actor, "account reset-two-factor", username, "lost secret");
@@ -280,11 +274,7 @@ pub async fn reset_all(tx: &mut Tx, actor: Actor, now: i64) -> sqlx::Result<usiz
 
 /// Removes the second factor of an account. Returns `false` if it had none.
 pub async fn remove_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<bool> {
-    run!(&mut *tx, c => sqlx::query(REMOVE_RECOVERY_CODES).bind(account.0).execute(c).await.map(|_| ()))?;
-    let removed = run!(tx, c => sqlx::query(REMOVE)
-        .bind(account.0)
-        .execute(c)
-        .await
-        .map(|result| result.rows_affected()))?;
+    tx.execute(query(REMOVE_RECOVERY_CODES).bind(account.0)).await?;
+    let removed = tx.execute(query(REMOVE).bind(account.0)).await?;
     Ok(removed > 0)
 }

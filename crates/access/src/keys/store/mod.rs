@@ -13,7 +13,7 @@ use crate::accounts;
 use crate::accounts::standing::Standing;
 use crate::audit::{self, Action, Actor};
 use crate::limits::ADDRESS;
-use platform::db::{Db, Revision, Topic, Tx, read, run};
+use platform::db::{Db, Revision, Topic, Tx, query};
 use platform::ids::{AccountId, KeyId};
 use row::keys;
 use std::collections::HashMap;
@@ -71,10 +71,8 @@ pub async fn list_changed(db: &Db, since: Revision) -> sqlx::Result<ChangedKeys>
     let revision = tx.current_revision(Topic::Keys).await?;
     let is_complete = !tx.has_revision(Topic::Keys, since).await?;
     let since = if is_complete { -1 } else { since.number };
-    let stored: Vec<StoredKey> =
-        run!(&mut tx, c => sqlx::query_as(CHANGED_SINCE).bind(since).fetch_all(c).await)?;
-    let limits: Vec<(Uuid, String, i64)> =
-        run!(&mut tx, c => sqlx::query_as(LIMITS_CHANGED_SINCE).bind(since).fetch_all(c).await)?;
+    let stored: Vec<StoredKey> = tx.fetch_all(query(CHANGED_SINCE).bind(since)).await?;
+    let limits: Vec<(Uuid, String, i64)> = tx.fetch_all(query(LIMITS_CHANGED_SINCE).bind(since)).await?;
     let stored = stored.into_iter();
     let mut keys: Vec<(Key, Option<String>, Vec<u8>)> = stored
         .map(|stored| (stored.key(), stored.public_key, stored.hash))
@@ -99,24 +97,24 @@ pub async fn list_changed(db: &Db, since: Revision) -> sqlx::Result<ChangedKeys>
 /// Lists all keys, or those of one account.
 pub async fn list(db: &Db, username: Option<&str>) -> sqlx::Result<Vec<StoredKey>> {
     match username {
-        None => read!(db, c => sqlx::query_as(ALL).fetch_all(c).await),
-        Some(username) => read!(db, c => sqlx::query_as(OF_ACCOUNT).bind(username).fetch_all(c).await),
+        None => db.fetch_all(query(ALL)).await,
+        Some(username) => db.fetch_all(query(OF_ACCOUNT).bind(username)).await,
     }
 }
 
 /// Finds a key by its ID.
 pub async fn find(db: &Db, id: KeyId) -> sqlx::Result<Option<StoredKey>> {
-    read!(db, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)
+    db.fetch_optional(query(FIND).bind(id.0)).await
 }
 
 /// Lists the exposed keys whose owners have not been warned by email.
 pub async fn list_exposed_unmailed(db: &Db) -> sqlx::Result<Vec<StoredKey>> {
-    read!(db, c => sqlx::query_as(EXPOSED_UNMAILED).fetch_all(c).await)
+    db.fetch_all(query(EXPOSED_UNMAILED)).await
 }
 
 /// Lists the limits that operators have set: key, class, calls per minute.
 pub async fn list_limits(db: &Db) -> sqlx::Result<Vec<(KeyId, Class, u32)>> {
-    let rows: Vec<(Uuid, String, i64)> = read!(db, c => sqlx::query_as(LIMITS).fetch_all(c).await)?;
+    let rows: Vec<(Uuid, String, i64)> = db.fetch_all(query(LIMITS)).await?;
     let limits = rows.into_iter().filter_map(|(key, class, per_minute)| {
         Some((
             KeyId(key),
@@ -129,7 +127,7 @@ pub async fn list_limits(db: &Db) -> sqlx::Result<Vec<(KeyId, Class, u32)>> {
 
 /// Lists the limits per address that owners have set: key, calls per minute.
 pub async fn list_address_limits(db: &Db) -> sqlx::Result<Vec<(KeyId, u32)>> {
-    let rows: Vec<(Uuid, i64)> = read!(db, c => sqlx::query_as(ADDRESS_LIMITS).fetch_all(c).await)?;
+    let rows: Vec<(Uuid, i64)> = db.fetch_all(query(ADDRESS_LIMITS)).await?;
     let limits = rows.into_iter();
     Ok(limits
         .map(|(key, per_minute)| (KeyId(key), u32::try_from(per_minute).unwrap_or(u32::MAX)))
@@ -217,7 +215,7 @@ pub async fn insert_as(
 
 /// Counts the working keys of an account.
 async fn count(tx: &mut Tx, account: AccountId, now: i64) -> sqlx::Result<i64> {
-    run!(tx, c => sqlx::query_scalar(COUNT).bind(account.0).bind(now).fetch_one(c).await)
+    tx.fetch_scalar(query(COUNT).bind(account.0).bind(now)).await
 }
 
 async fn insert_in(
@@ -230,25 +228,27 @@ async fn insert_in(
     revision: i64,
 ) -> sqlx::Result<()> {
     let public_key = (text.kind() == Kind::Public).then(|| text.expose());
-    run!(tx, c => sqlx::query(INSERT)
-        .bind(id.0)
-        .bind(account.0)
-        .bind(text.kind().as_str())
-        .bind(name)
-        .bind(public_key)
-        .bind(text.last_four())
-        .bind(text.hash().as_slice())
-        .bind(now)
-        .bind(revision)
-        .execute(c)
-        .await
-        .map(|_| ()))
+    tx.execute(
+        query(INSERT)
+            .bind(id.0)
+            .bind(account.0)
+            .bind(text.kind().as_str())
+            .bind(name)
+            .bind(public_key)
+            .bind(text.last_four())
+            .bind(text.hash().as_slice())
+            .bind(now)
+            .bind(revision),
+    )
+    .await
+    .map(|_| ())
 }
 
 /// Revokes a key. Returns `false` if there is no such key.
 pub async fn revoke(db: &Db, id: KeyId, now: i64) -> sqlx::Result<bool> {
     change(db, now, None, async |tx, revision| {
-        run!(tx, c => sqlx::query(REVOKE).bind(id.0).bind(now).bind(revision).execute(c).await.map(|result| result.rows_affected()))
+        tx.execute(query(REVOKE).bind(id.0).bind(now).bind(revision))
+            .await
     })
     .await
 }
@@ -257,7 +257,8 @@ pub async fn revoke(db: &Db, id: KeyId, now: i64) -> sqlx::Result<bool> {
 pub async fn revoke_for(db: &Db, id: KeyId, actor: Actor, now: i64) -> sqlx::Result<bool> {
     let action = Action::new(actor, "key revoke", &id.to_string(), "");
     change(db, now, Some(action), async |tx, revision| {
-        run!(tx, c => sqlx::query(REVOKE).bind(id.0).bind(now).bind(revision).execute(c).await.map(|result| result.rows_affected()))
+        tx.execute(query(REVOKE).bind(id.0).bind(now).bind(revision))
+            .await
     })
     .await
 }
@@ -265,13 +266,17 @@ pub async fn revoke_for(db: &Db, id: KeyId, actor: Actor, now: i64) -> sqlx::Res
 /// Revokes all keys of an account and erases their names.
 pub(crate) async fn revoke_all_in(tx: &mut Tx, account: AccountId, now: i64) -> sqlx::Result<()> {
     let revision = tx.increment_revision(Topic::Keys).await?;
-    run!(tx, c => sqlx::query(REVOKE_ALL).bind(account.0).bind(now).bind(revision).execute(c).await.map(|_| ()))
+    tx.execute(query(REVOKE_ALL).bind(account.0).bind(now).bind(revision))
+        .await
+        .map(|_| ())
 }
 
 /// Lets running servers notice that the account of some keys has changed.
 pub(crate) async fn touch_all_in(tx: &mut Tx, account: AccountId) -> sqlx::Result<()> {
     let revision = tx.increment_revision(Topic::Keys).await?;
-    run!(tx, c => sqlx::query(TOUCH_ALL).bind(account.0).bind(revision).execute(c).await.map(|_| ()))
+    tx.execute(query(TOUCH_ALL).bind(account.0).bind(revision))
+        .await
+        .map(|_| ())
 }
 
 /// The result of [`rotate`].
@@ -300,7 +305,7 @@ pub async fn rotate(
     let mut tx = db.write().await?;
     // First, because on PostgreSQL this serializes two rotations of one key.
     let revision = tx.increment_revision(Topic::Keys).await?;
-    let row: Option<StoredKey> = run!(&mut tx, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
+    let row: Option<StoredKey> = tx.fetch_optional(query(FIND).bind(id.0)).await?;
     let Some(old) = row.filter(|old| old.kind == text.kind().as_str()) else {
         return Ok(RotateOutcome::NoSuchKey);
     };
@@ -315,12 +320,13 @@ pub async fn rotate(
     let new = KeyId::new();
     let account = AccountId(old.account_id);
     insert_in(&mut tx, new, account, &old.name, text, now, revision).await?;
-    run!(&mut tx, c => sqlx::query(COPY_LIMITS).bind(id.0).bind(new.0).execute(c).await.map(|_| ()))?;
-    run!(&mut tx, c => sqlx::query(COPY_ADDRESS_LIMIT).bind(id.0).bind(new.0).execute(c).await.map(|_| ()))?;
+    tx.execute(query(COPY_LIMITS).bind(id.0).bind(new.0)).await?;
+    tx.execute(query(COPY_ADDRESS_LIMIT).bind(id.0).bind(new.0))
+        .await?;
     // A key that was rotated before keeps its expiry if that is earlier.
     let end = now + overlap.millis();
     let end = old.ends_at.map_or(end, |before| before.min(end));
-    run!(&mut tx, c => sqlx::query(END).bind(id.0).bind(end).bind(revision).execute(c).await.map(|_| ()))?;
+    tx.execute(query(END).bind(id.0).bind(end).bind(revision)).await?;
     if actor.is_none() && count(&mut tx, account, now).await? > 2 * MAX_KEYS {
         return Ok(RotateOutcome::TooMany);
     }
@@ -337,14 +343,8 @@ pub async fn rotate(
 pub async fn block(db: &Db, id: KeyId, reason: &str, actor: Actor, now: i64) -> sqlx::Result<bool> {
     let action = Action::new(actor, "key block", &id.to_string(), reason);
     change(db, now, Some(action), async |tx, revision| {
-        run!(tx, c => sqlx::query(BLOCK)
-            .bind(id.0)
-            .bind(now)
-            .bind(reason)
-            .bind(revision)
-            .execute(c)
+        tx.execute(query(BLOCK).bind(id.0).bind(now).bind(reason).bind(revision))
             .await
-            .map(|result| result.rows_affected()))
     })
     .await
 }
@@ -353,7 +353,7 @@ pub async fn block(db: &Db, id: KeyId, reason: &str, actor: Actor, now: i64) -> 
 pub async fn unblock(db: &Db, id: KeyId, actor: Actor, now: i64) -> sqlx::Result<bool> {
     let action = Action::new(actor, "key unblock", &id.to_string(), "");
     change(db, now, Some(action), async |tx, revision| {
-        run!(tx, c => sqlx::query(UNBLOCK).bind(id.0).bind(revision).execute(c).await.map(|result| result.rows_affected()))
+        tx.execute(query(UNBLOCK).bind(id.0).bind(revision)).await
     })
     .await
 }
@@ -361,7 +361,8 @@ pub async fn unblock(db: &Db, id: KeyId, actor: Actor, now: i64) -> sqlx::Result
 /// Flags a private key as exposed. Returns `false` if it is flagged already or does not exist.
 pub async fn expose(db: &Db, hash: [u8; 32], now: i64) -> sqlx::Result<bool> {
     change(db, now, None, async |tx, revision| {
-        run!(tx, c => sqlx::query(EXPOSE).bind(hash.as_slice()).bind(now).bind(revision).execute(c).await.map(|result| result.rows_affected()))
+        tx.execute(query(EXPOSE).bind(hash.as_slice()).bind(now).bind(revision))
+            .await
     })
     .await
 }
@@ -370,7 +371,7 @@ pub async fn expose(db: &Db, hash: [u8; 32], now: i64) -> sqlx::Result<bool> {
 /// server that gets `true` sends the email, so it is sent once.
 pub async fn mark_mailed(db: &Db, id: KeyId, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let marked = run!(&mut tx, c => sqlx::query(MAILED).bind(id.0).bind(now).execute(c).await.map(|result| result.rows_affected()))?;
+    let marked = tx.execute(query(MAILED).bind(id.0).bind(now)).await?;
     tx.commit().await?;
     Ok(marked > 0)
 }
@@ -426,7 +427,7 @@ pub async fn set_limits_and_address(
     let action = Action::new(actor, "limit set", &id.to_string(), detail.join(" "));
     change(db, now, Some(action), async |tx, revision| {
         let updated = if address == AddressChange::Keep {
-            run!(&mut *tx, c => sqlx::query(TOUCH).bind(id.0).bind(revision).execute(c).await.map(|result| result.rows_affected()))?
+            tx.execute(query(TOUCH).bind(id.0).bind(revision)).await?
         } else {
             update_address_limit(tx, id, address.limit(), revision).await?
         };
@@ -434,13 +435,13 @@ pub async fn set_limits_and_address(
             return Ok(0);
         }
         for (class, per_minute) in limits {
-            run!(&mut *tx, c => sqlx::query(SET_LIMIT)
-                .bind(id.0)
-                .bind(class.name())
-                .bind(i64::from(*per_minute))
-                .execute(c)
-                .await
-                .map(|_| ()))?;
+            tx.execute(
+                query(SET_LIMIT)
+                    .bind(id.0)
+                    .bind(class.name())
+                    .bind(i64::from(*per_minute)),
+            )
+            .await?;
         }
         Ok(updated)
     })
@@ -461,13 +462,8 @@ async fn update_address_limit(
     limit: Option<i64>,
     revision: i64,
 ) -> sqlx::Result<u64> {
-    run!(tx, c => sqlx::query(SET_ADDRESS_LIMIT)
-        .bind(id.0)
-        .bind(limit)
-        .bind(revision)
-        .execute(c)
+    tx.execute(query(SET_ADDRESS_LIMIT).bind(id.0).bind(limit).bind(revision))
         .await
-        .map(|result| result.rows_affected()))
 }
 
 /// Applies a change with a new revision and an audit entry. Rolls back if the change affected no rows.
