@@ -53,7 +53,10 @@ impl Recorder {
     }
 
     /// Records a donation made at our own checkout, whose source is reserved.
-    pub async fn record_checkout(&self, donation: NewDonation) -> Result<RecordedEntry, DonationError> {
+    pub(crate) async fn record_checkout(
+        &self,
+        donation: NewDonation,
+    ) -> Result<RecordedEntry, DonationError> {
         let (donation, clock) = (Arc::new(donation), self.clock.clone());
         let written = self.write(donation::prefetch(&donation), move |batch| {
             let (donation, now) = (Arc::clone(&donation), clock.millis());

@@ -15,7 +15,7 @@ pub fn of_email(secret: &StoreSecret, email: &EmailAddress) -> String {
 }
 
 /// Derives the ID of the donor of a donation. Without an email address, every donation has a donor of its own.
-pub fn of_donation(secret: &StoreSecret, donation: Uuid, email: Option<&EmailAddress>) -> String {
+pub(crate) fn of_donation(secret: &StoreSecret, donation: Uuid, email: Option<&EmailAddress>) -> String {
     match email {
         Some(email) => of_email(secret, email),
         None => format!("site-{donation}"),

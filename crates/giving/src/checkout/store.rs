@@ -279,18 +279,18 @@ pub async fn remove_unpaid(db: &Db, now: i64) -> sqlx::Result<u64> {
 }
 
 /// Counts the donations with an email address that are paid but not in the ledger.
-pub async fn count_pending_by_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<i64> {
+pub(crate) async fn count_pending_by_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<i64> {
     run!(tx, c => sqlx::query_scalar(COUNT_PENDING_BY_EMAIL).bind(email.normalized()).fetch_one(c).await)
 }
 
 /// Lists the ledger entries of the donations with an email address.
-pub async fn list_entries_by_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<Vec<i64>> {
+pub(crate) async fn list_entries_by_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<Vec<i64>> {
     run!(tx, c => sqlx::query_scalar(LIST_ENTRIES_BY_EMAIL).bind(email.normalized()).fetch_all(c).await)
 }
 
 /// Removes the unpaid donations with an email address, and erases from the others everything about the donor.
 /// Returns the number of donations.
-pub async fn erase_donor(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64> {
+pub(crate) async fn erase_donor(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64> {
     let email = email.normalized();
     let removed = run!(&mut *tx, c => sqlx::query(REMOVE_UNPAID_BY_EMAIL)
         .bind(&email)
@@ -307,14 +307,14 @@ pub async fn erase_donor(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64>
 }
 
 /// Records that a donation was fully refunded.
-pub async fn mark_refunded(db: &Db, id: Uuid, now: i64) -> sqlx::Result<()> {
+pub(crate) async fn mark_refunded(db: &Db, id: Uuid, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     run!(&mut tx, c => sqlx::query(MARK_REFUNDED).bind(id).bind(now).execute(c).await.map(|_| ()))?;
     tx.commit().await
 }
 
 /// Lists the donations that were paid and are not in the ledger yet.
-pub async fn list_pending(db: &Db) -> sqlx::Result<Vec<Uuid>> {
+pub(crate) async fn list_pending(db: &Db) -> sqlx::Result<Vec<Uuid>> {
     read!(db, c => sqlx::query_scalar(LIST_PENDING).fetch_all(c).await)
 }
 
@@ -327,7 +327,7 @@ pub struct PartnerFields {
 }
 
 /// Lists what partners' links passed on, by sequence number.
-pub async fn list_partner_fields(
+pub(crate) async fn list_partner_fields(
     tx: &mut Tx,
     after: i64,
     last: i64,

@@ -22,7 +22,7 @@ pub struct Counters {
 
 impl DonationCounters {
     /// Counts a donation, unless it was recorded before.
-    pub fn count_donation(&self, recorded: &RecordedEntry) {
+    pub(crate) fn count_donation(&self, recorded: &RecordedEntry) {
         if recorded.is_new {
             let counters = self.of_mode(recorded.mode);
             counters.donations.increment(1);
@@ -33,7 +33,7 @@ impl DonationCounters {
     }
 
     /// Counts a refund, unless it was recorded before.
-    pub fn count_refund(&self, recorded: &RecordedEntry) {
+    pub(crate) fn count_refund(&self, recorded: &RecordedEntry) {
         if recorded.is_new {
             let counters = self.of_mode(recorded.mode);
             counters.refunds.increment(1);

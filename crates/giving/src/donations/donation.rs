@@ -28,7 +28,7 @@ pub struct NewDonation {
 }
 
 /// Rejects the sources that only Causeway itself uses.
-pub fn admit_source(source: &Label) -> Result<(), DonationError> {
+pub(crate) fn admit_source(source: &Label) -> Result<(), DonationError> {
     let (name, purpose) = match source.as_str() {
         OFFLINE => (OFFLINE, "amounts that creators of fundraisers report"),
         SITE => (SITE, "donations made at our own checkout"),
@@ -38,7 +38,7 @@ pub fn admit_source(source: &Label) -> Result<(), DonationError> {
 }
 
 /// Returns what recording a donation reads from the ledger.
-pub fn prefetch(donation: &NewDonation) -> Prefetch {
+pub(crate) fn prefetch(donation: &NewDonation) -> Prefetch {
     Prefetch {
         key: Some((
             donation.source.as_str().to_owned(),
@@ -51,7 +51,7 @@ pub fn prefetch(donation: &NewDonation) -> Prefetch {
 }
 
 /// Adds a donation to a batch, or finds the entry it already has.
-pub async fn write(
+pub(crate) async fn write(
     batch: &mut Batch,
     donation: &NewDonation,
     now: i64,
@@ -74,7 +74,7 @@ pub async fn write(
 }
 
 /// Drafts the entry of a donation: the donor gives the amount, and every nonprofit receives its share.
-pub fn draft(donation: &NewDonation, now: i64) -> Draft {
+pub(crate) fn draft(donation: &NewDonation, now: i64) -> Draft {
     let donor = Posting {
         party: Party::Donor(donation.donor.as_str().to_owned()),
         amount: donation.amount.reversed(),

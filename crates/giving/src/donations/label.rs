@@ -8,7 +8,7 @@ use thiserror::Error;
 pub const OPERATOR: &str = "operator";
 
 /// The source of donations made at our own checkout.
-pub const SITE: &str = "site";
+pub(crate) const SITE: &str = "site";
 
 /// An identifier from another system: 1 to 255 characters without control characters or surrounding whitespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -2,18 +2,19 @@
 
 pub mod comments;
 pub mod counters;
-pub mod donation;
+pub(crate) mod donation;
 pub mod import;
-pub mod label;
+pub(crate) mod label;
 pub mod listing;
-pub mod outcome;
-pub mod recipient;
-pub mod refund;
+pub(crate) mod outcome;
+pub(crate) mod recipient;
+pub(crate) mod refund;
 pub mod store;
 pub mod summary;
 
 pub use donation::NewDonation;
-pub use label::{Label, OPERATOR, SITE};
+pub(crate) use label::SITE;
+pub use label::{Label, OPERATOR};
 pub use outcome::{DonationError, RecordedEntry};
 pub use recipient::{Recipient, RecipientName, find_recipient};
 pub use refund::Refund;

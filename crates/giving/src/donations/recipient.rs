@@ -43,7 +43,7 @@ impl RecipientName {
     }
 
     /// Names a recipient by its IDs.
-    pub fn of_ids(nonprofit: NonprofitId, fundraiser: Option<FundraiserId>) -> RecipientName {
+    pub(crate) fn of_ids(nonprofit: NonprofitId, fundraiser: Option<FundraiserId>) -> RecipientName {
         RecipientName {
             nonprofit: Identifier::Id(nonprofit),
             fundraiser: fundraiser.map(FundraiserName::Id),

@@ -31,7 +31,7 @@ impl Refund {
 }
 
 /// Adds a refund to a batch, or finds the entry it already has. Also returns the fundraiser of the donation.
-pub async fn write(
+pub(crate) async fn write(
     batch: &mut Batch,
     refund: &Refund,
     now: i64,
@@ -80,7 +80,7 @@ fn repeat_outcome(
 
 /// Drafts the entry of a refund: every nonprofit returns a share in proportion to what it holds, so none returns more than
 /// it received.
-pub fn draft(
+pub(crate) fn draft(
     refund: &Refund,
     donation: &Entry,
     held: &[(Party, Cents)],

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 /// The state of an audit after the entries so far.
 #[derive(Debug)]
-pub struct Audit {
+pub(crate) struct Audit {
     sequence: i64,
     hash: Hash,
     /// All fundraisers that exist.
@@ -36,7 +36,7 @@ struct FundraiserState {
 const MAX_ERRORS: usize = 100;
 
 impl Audit {
-    pub fn new(
+    pub(crate) fn new(
         known: HashSet<FundraiserId>,
         beneficiaries: HashMap<FundraiserId, Beneficiaries>,
         refunded: HashSet<i64>,
@@ -55,7 +55,7 @@ impl Audit {
     }
 
     /// Continues an audit from a checkpoint, with the balances at that point of the donors and donations of later entries. `refunded` are the donations after it that have refunds.
-    pub fn resume(
+    pub(crate) fn resume(
         known: HashSet<FundraiserId>,
         beneficiaries: HashMap<FundraiserId, Beneficiaries>,
         refunded: HashSet<i64>,
@@ -88,7 +88,7 @@ impl Audit {
     }
 
     /// Returns the sums after the entries so far, from which another audit can continue. `None` if there are no entries, or errors.
-    pub fn checkpoint(&self) -> Option<Checkpoint> {
+    pub(crate) fn checkpoint(&self) -> Option<Checkpoint> {
         if self.sequence == 0 || !self.errors.is_empty() {
             return None;
         }
@@ -107,7 +107,7 @@ impl Audit {
     }
 
     /// Adds the next entry.
-    pub fn add(&mut self, entry: &Entry) {
+    pub(crate) fn add(&mut self, entry: &Entry) {
         let expected = self.sequence + 1;
         if entry.sequence != expected {
             self.add_error(format!(
@@ -163,7 +163,7 @@ impl Audit {
     }
 
     /// Skips the next entry, which cannot be read.
-    pub fn skip(&mut self) {
+    pub(crate) fn skip(&mut self) {
         self.sequence += 1;
         self.add_error(format!("entry {} cannot be read", self.sequence));
     }
@@ -259,7 +259,7 @@ impl Audit {
     }
 
     /// The totals of a fundraiser in each mode, computed from its entries.
-    pub fn totals(&self, id: FundraiserId) -> TotalsByMode {
+    pub(crate) fn totals(&self, id: FundraiserId) -> TotalsByMode {
         self.fundraisers
             .get(&id)
             .map(|state| state.totals)
@@ -267,12 +267,12 @@ impl Audit {
     }
 
     /// The amount raised offline for a fundraiser, computed from its entries.
-    pub fn offline(&self, id: FundraiserId) -> Option<Cents> {
+    pub(crate) fn offline(&self, id: FundraiserId) -> Option<Cents> {
         self.fundraisers.get(&id).and_then(|state| state.offline)
     }
 
     /// The number of entries, and the last hash.
-    pub fn head(&self) -> (i64, Hash) {
+    pub(crate) fn head(&self) -> (i64, Hash) {
         (self.sequence, self.hash)
     }
 
@@ -287,14 +287,14 @@ impl Audit {
     }
 
     /// Adds an error, up to `MAX_ERRORS`.
-    pub fn add_error(&mut self, error: String) {
+    pub(crate) fn add_error(&mut self, error: String) {
         if self.errors.len() < MAX_ERRORS {
             self.errors.push(error);
         }
     }
 
     /// The errors, one sentence each.
-    pub fn into_errors(self) -> Vec<String> {
+    pub(crate) fn into_errors(self) -> Vec<String> {
         self.errors
     }
 }

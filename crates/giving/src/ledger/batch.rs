@@ -37,7 +37,7 @@ impl Batch {
     }
 
     /// Finds the standing of an account, with one query for all work of the batch.
-    pub async fn find_standing(&mut self, account: AccountId) -> sqlx::Result<Standing> {
+    pub(crate) async fn find_standing(&mut self, account: AccountId) -> sqlx::Result<Standing> {
         if let Some(standing) = self.standings.get(&account) {
             return Ok(*standing);
         }
@@ -47,7 +47,7 @@ impl Batch {
     }
 
     /// Forgets the standing of an account, which has changed.
-    pub fn forget_standing(&mut self, account: AccountId) {
+    pub(crate) fn forget_standing(&mut self, account: AccountId) {
         self.standings.remove(&account);
     }
 
@@ -58,7 +58,7 @@ impl Batch {
     }
 
     /// Lists what each nonprofit still holds of a donation, in the order of its postings.
-    pub async fn find_held(&mut self, donation: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
+    pub(crate) async fn find_held(&mut self, donation: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
         self.flush().await?;
         store::list_held(&mut self.tx, donation).await
     }
@@ -100,7 +100,7 @@ impl Batch {
     }
 
     /// Adds the name of the donor of a donation, public if the donor consented.
-    pub fn add_donor_name(&mut self, sequence: i64, name: &str, consented_at: Option<i64>) {
+    pub(crate) fn add_donor_name(&mut self, sequence: i64, name: &str, consented_at: Option<i64>) {
         self.pending.names.push(DonorName {
             sequence,
             name: name.to_owned(),
@@ -109,7 +109,7 @@ impl Batch {
     }
 
     /// Adds a row to the outbox.
-    pub fn add_outbox_row(
+    pub(crate) fn add_outbox_row(
         &mut self,
         kind: &'static str,
         fundraiser: Option<FundraiserId>,

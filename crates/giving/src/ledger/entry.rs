@@ -15,7 +15,7 @@ pub const GENESIS: Hash = [0; 32];
 pub type Hash = [u8; 32];
 
 /// The source of amounts that organizers report as raised elsewhere; no donation has it.
-pub const OFFLINE: &str = "offline";
+pub(crate) const OFFLINE: &str = "offline";
 
 /// The ends of the ledger and the outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,7 +230,7 @@ impl Totals {
 }
 
 impl TotalsByMode {
-    pub fn of_mode_mut(&mut self, mode: Mode) -> &mut Totals {
+    pub(crate) fn of_mode_mut(&mut self, mode: Mode) -> &mut Totals {
         match mode {
             Mode::Live => &mut self.live,
             Mode::Test => &mut self.test,
@@ -270,7 +270,7 @@ impl Entry {
     }
 
     /// Computes the hash of this entry if it follows the entry with the hash `previous`.
-    pub fn hash_after(&self, previous: &Hash) -> Hash {
+    pub(crate) fn hash_after(&self, previous: &Hash) -> Hash {
         let draft = &self.draft;
         let mut input = HashInput(Vec::with_capacity(512));
         input.number(self.sequence);

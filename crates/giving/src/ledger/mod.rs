@@ -8,14 +8,14 @@
 //! as one text. Names are erased in `store.rs`, and old events in `outbox/store.rs`; entries and postings never change.
 
 pub mod anchors;
-pub mod audit;
-pub mod batch;
+pub(crate) mod audit;
+pub(crate) mod batch;
 pub mod checkpoints;
 pub mod entry;
 pub mod outbox;
-pub mod pending;
-pub mod prefetch;
-pub mod rows;
-pub mod state;
+pub(crate) mod pending;
+pub(crate) mod prefetch;
+pub(crate) mod rows;
+pub(crate) mod state;
 pub mod store;
 pub mod writer;

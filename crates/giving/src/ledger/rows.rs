@@ -8,14 +8,14 @@ use std::iter::repeat;
 use uuid::Uuid;
 
 /// The hash of an entry that cannot be read. No entry hashes to it, so an audit finds the damage.
-pub const NO_HASH: Hash = [0xff; 32];
+pub(crate) const NO_HASH: Hash = [0xff; 32];
 
 /// A row of `ledger_head`: `entries`, `hash` and `events`.
-pub type HeadRow = (i64, Vec<u8>, i64);
+pub(crate) type HeadRow = (i64, Vec<u8>, i64);
 
 /// A row of `ledger_entries`.
 #[derive(Debug)]
-pub struct EntryRow {
+pub(crate) struct EntryRow {
     pub sequence: i64,
     kind: String,
     mode: String,
@@ -50,7 +50,7 @@ from_row!(EntryRow {
 });
 
 /// Converts the row of the head.
-pub fn head((entries, bytes, events): HeadRow) -> Head {
+pub(crate) fn head((entries, bytes, events): HeadRow) -> Head {
     Head {
         entries,
         hash: hash(&bytes),
@@ -59,7 +59,7 @@ pub fn head((entries, bytes, events): HeadRow) -> Head {
 }
 
 /// Builds an entry from its row and its postings.
-pub fn entry(row: EntryRow, postings: Vec<Posting>) -> Entry {
+pub(crate) fn entry(row: EntryRow, postings: Vec<Posting>) -> Entry {
     let known = Kind::find(&row.kind).zip(Mode::find(&row.mode));
     // An entry with an unknown kind or mode is never counted as real money.
     let (kind, mode) = known.unwrap_or((Kind::Donation, Mode::Test));
@@ -84,7 +84,7 @@ pub fn entry(row: EntryRow, postings: Vec<Posting>) -> Entry {
 }
 
 /// The totals in the last entry of a fundraiser in one mode: `raised` and `supporters`. Zero if it has no entry yet.
-pub fn totals(row: Option<(i64, i64)>) -> Totals {
+pub(crate) fn totals(row: Option<(i64, i64)>) -> Totals {
     row.map(|(raised, supporters)| Totals {
         raised: Cents::new(raised),
         supporters,
@@ -97,7 +97,7 @@ fn hash(bytes: &[u8]) -> Hash {
 }
 
 /// Pads rows with `None` to the next power of two, so that statements come in few sizes and stay prepared.
-pub fn padded<T>(rows: &[T]) -> impl Iterator<Item = Option<&T>> {
+pub(crate) fn padded<T>(rows: &[T]) -> impl Iterator<Item = Option<&T>> {
     let size = rows.len().next_power_of_two();
     rows.iter().map(Some).chain(repeat(None)).take(size)
 }

@@ -23,7 +23,7 @@ pub struct LedgerState {
 
 impl LedgerState {
     /// Reads the head of the ledger and everything to prefetch in one query.
-    pub async fn prefetch<'a>(
+    pub(crate) async fn prefetch<'a>(
         tx: &mut Tx,
         all: impl Iterator<Item = &'a Prefetch> + Clone,
     ) -> sqlx::Result<(Head, LedgerState)> {
@@ -58,7 +58,7 @@ impl LedgerState {
     }
 
     /// Returns the totals of a fundraiser and what a donor gave to it.
-    pub async fn balances(
+    pub(crate) async fn balances(
         &mut self,
         tx: &mut Tx,
         fundraiser: FundraiserMode,

@@ -77,7 +77,7 @@ const HIDE_NAME: &str = "update donor_names set removed_at = $2 \
 const MAX_NAMES_PER_STATEMENT: usize = 1_000;
 
 /// Locks the head of the ledger until the transaction ends, so that only one server writes at a time.
-pub async fn lock_head(tx: &mut Tx) -> sqlx::Result<Head> {
+pub(crate) async fn lock_head(tx: &mut Tx) -> sqlx::Result<Head> {
     let lock = match tx {
         // A transaction that writes holds the whole file.
         Tx::Sqlite(_) => HEAD,
@@ -101,14 +101,14 @@ pub async fn find(tx: &mut Tx, source: &str, external_id: &str) -> sqlx::Result<
 }
 
 /// Finds the hash of an entry. A hash of the wrong length is [`NO_HASH`].
-pub async fn find_hash(tx: &mut Tx, sequence: i64) -> sqlx::Result<Option<Hash>> {
+pub(crate) async fn find_hash(tx: &mut Tx, sequence: i64) -> sqlx::Result<Option<Hash>> {
     let hash: Option<Vec<u8>> =
         run!(tx, c => sqlx::query_scalar(FIND_HASH).bind(sequence).fetch_optional(c).await)?;
     Ok(hash.map(|hash| hash.try_into().unwrap_or(NO_HASH)))
 }
 
 /// Lists the next entries after a sequence number, with their postings.
-pub async fn list_after(tx: &mut Tx, sequence: i64, limit: i64) -> sqlx::Result<Vec<Entry>> {
+pub(crate) async fn list_after(tx: &mut Tx, sequence: i64, limit: i64) -> sqlx::Result<Vec<Entry>> {
     let rows: Vec<EntryRow> =
         run!(&mut *tx, c => sqlx::query_as(LIST_AFTER).bind(sequence).bind(limit).fetch_all(c).await)?;
     let Some(last) = rows.last().map(|row| row.sequence) else {
@@ -139,17 +139,17 @@ pub async fn list_after(tx: &mut Tx, sequence: i64, limit: i64) -> sqlx::Result<
 }
 
 /// Lists up to 100 entries numbered below 1.
-pub async fn list_before_first(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
+pub(crate) async fn list_before_first(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
     run!(tx, c => sqlx::query_scalar(LIST_BEFORE_FIRST).fetch_all(c).await)
 }
 
 /// Lists up to 100 sequence numbers after `after`, or below 1, of postings without an entry.
-pub async fn list_stray_postings(tx: &mut Tx, after: i64) -> sqlx::Result<Vec<i64>> {
+pub(crate) async fn list_stray_postings(tx: &mut Tx, after: i64) -> sqlx::Result<Vec<i64>> {
     run!(tx, c => sqlx::query_scalar(LIST_STRAY_POSTINGS).bind(after).fetch_all(c).await)
 }
 
 /// Lists the donations after `after` that have refunds.
-pub async fn list_refunded(tx: &mut Tx, after: i64) -> sqlx::Result<Vec<i64>> {
+pub(crate) async fn list_refunded(tx: &mut Tx, after: i64) -> sqlx::Result<Vec<i64>> {
     run!(tx, c => sqlx::query_scalar(LIST_REFUNDED).bind(after).fetch_all(c).await)
 }
 
@@ -167,7 +167,7 @@ pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<TotalsByMode
 }
 
 /// Finds the totals of a fundraiser in one mode, and what a donor gave to it in that mode, net of refunds.
-pub async fn find_balances(
+pub(crate) async fn find_balances(
     tx: &mut Tx,
     (id, mode): FundraiserMode,
     donor: Option<&str>,
@@ -183,7 +183,7 @@ pub async fn find_balances(
 }
 
 /// Lists what each nonprofit still holds of a donation, in the order of its postings.
-pub async fn list_held(tx: &mut Tx, donation: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
+pub(crate) async fn list_held(tx: &mut Tx, donation: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
     let rows: Vec<(i64, String, i64)> =
         run!(tx, c => sqlx::query_as(LIST_HELD).bind(donation).fetch_all(c).await)?;
     let held = rows.into_iter().filter_map(|(_, id, amount)| {
@@ -194,7 +194,11 @@ pub async fn list_held(tx: &mut Tx, donation: i64) -> sqlx::Result<Vec<(Party, C
 }
 
 /// Lists the names of donors of the entries after `after` up to `last`, and whether they are public.
-pub async fn list_names(tx: &mut Tx, after: i64, last: i64) -> sqlx::Result<HashMap<i64, (String, bool)>> {
+pub(crate) async fn list_names(
+    tx: &mut Tx,
+    after: i64,
+    last: i64,
+) -> sqlx::Result<HashMap<i64, (String, bool)>> {
     let rows: Vec<(i64, String, Option<i64>)> =
         run!(tx, c => sqlx::query_as(LIST_NAMES).bind(after).bind(last).fetch_all(c).await)?;
     let name = |(sequence, name, consented_at): (i64, String, Option<i64>)| {
@@ -204,7 +208,7 @@ pub async fn list_names(tx: &mut Tx, after: i64, last: i64) -> sqlx::Result<Hash
 }
 
 /// Lists the names stored with the donations of a donor: sequence number, name, and whether it is public.
-pub async fn list_names_of(tx: &mut Tx, donor: &str) -> sqlx::Result<Vec<(i64, String, bool)>> {
+pub(crate) async fn list_names_of(tx: &mut Tx, donor: &str) -> sqlx::Result<Vec<(i64, String, bool)>> {
     let rows: Vec<(i64, String, Option<i64>)> =
         run!(tx, c => sqlx::query_as(LIST_NAMES_OF).bind(donor).fetch_all(c).await)?;
     let name =
@@ -213,7 +217,7 @@ pub async fn list_names_of(tx: &mut Tx, donor: &str) -> sqlx::Result<Vec<(i64, S
 }
 
 /// Removes the names stored with the donations of a donor. Returns how many.
-pub async fn remove_names_of(tx: &mut Tx, donor: &str) -> sqlx::Result<u64> {
+pub(crate) async fn remove_names_of(tx: &mut Tx, donor: &str) -> sqlx::Result<u64> {
     run!(tx, c => sqlx::query(REMOVE_NAMES_OF).bind(donor).execute(c).await.map(|done| done.rows_affected()))
 }
 
@@ -252,7 +256,7 @@ pub async fn list_entries_of(
 }
 
 /// Finds the sequence number of the last entry, and when it was recorded.
-pub async fn find_last(db: &Db) -> sqlx::Result<Option<(i64, i64)>> {
+pub(crate) async fn find_last(db: &Db) -> sqlx::Result<Option<(i64, i64)>> {
     read!(db, c => sqlx::query_as(FIND_LAST).fetch_optional(c).await)
 }
 
@@ -262,7 +266,7 @@ pub async fn find_recorded_at(db: &Db, sequence: i64) -> sqlx::Result<Option<i64
 }
 
 /// Does the same within a transaction.
-pub async fn find_recorded_at_in(tx: &mut Tx, sequence: i64) -> sqlx::Result<Option<i64>> {
+pub(crate) async fn find_recorded_at_in(tx: &mut Tx, sequence: i64) -> sqlx::Result<Option<i64>> {
     run!(tx, c => sqlx::query_scalar(FIND_RECORDED_AT).bind(sequence).fetch_optional(c).await)
 }
 
@@ -274,12 +278,12 @@ pub async fn find_fundraiser(db: &Db, sequence: i64) -> sqlx::Result<Option<Fund
 }
 
 /// Returns what is left of a donation after its refunds.
-pub async fn find_remaining(db: &Db, donation: i64) -> sqlx::Result<Cents> {
+pub(crate) async fn find_remaining(db: &Db, donation: i64) -> sqlx::Result<Cents> {
     read!(db, c => sqlx::query_scalar(REMAINING).bind(donation).fetch_one(c).await).map(Cents::new)
 }
 
 /// Lists what each nonprofit receives by an entry.
-pub async fn list_shares(db: &Db, sequence: i64) -> sqlx::Result<Vec<(NonprofitId, Cents)>> {
+pub(crate) async fn list_shares(db: &Db, sequence: i64) -> sqlx::Result<Vec<(NonprofitId, Cents)>> {
     let rows: Vec<(String, i64)> =
         read!(db, c => sqlx::query_as(LIST_SHARES).bind(sequence).fetch_all(c).await)?;
     let share = |(id, amount): (String, i64)| {
@@ -309,7 +313,7 @@ pub async fn sum_since(
 }
 
 /// Removes the names stored with entries. Returns how many.
-pub async fn remove_names(tx: &mut Tx, entries: &[i64]) -> sqlx::Result<u64> {
+pub(crate) async fn remove_names(tx: &mut Tx, entries: &[i64]) -> sqlx::Result<u64> {
     let mut removed = 0;
     for entries in entries.chunks(MAX_NAMES_PER_STATEMENT) {
         removed += run!(&mut *tx, c => {
@@ -326,7 +330,7 @@ pub async fn remove_names(tx: &mut Tx, entries: &[i64]) -> sqlx::Result<u64> {
 }
 
 /// Hides the public name stored with an entry, and the message with it, from public pages. Returns `false` if there is none.
-pub async fn hide_name(tx: &mut Tx, sequence: i64, now: i64) -> sqlx::Result<bool> {
+pub(crate) async fn hide_name(tx: &mut Tx, sequence: i64, now: i64) -> sqlx::Result<bool> {
     let hidden = run!(tx, c => sqlx::query(HIDE_NAME)
         .bind(sequence)
         .bind(now)

@@ -97,7 +97,7 @@ impl Writer {
     }
 
     /// Does the same as [`run`](Writer::run) for work that knows in advance what it reads from the ledger.
-    pub async fn run_with_prefetch<T, E>(
+    pub(crate) async fn run_with_prefetch<T, E>(
         &self,
         prefetch: Prefetch,
         work: impl for<'a> Fn(&'a mut Batch) -> WorkFuture<'a, T, E> + Send + Sync + 'static,

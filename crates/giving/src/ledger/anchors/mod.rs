@@ -6,8 +6,8 @@
 pub mod comparison;
 pub mod log;
 pub mod place;
-pub mod store;
-pub mod thinning;
+mod store;
+mod thinning;
 
 use super::entry::Hash;
 use jiff::Timestamp;
@@ -125,7 +125,7 @@ pub fn minute(millis: i64) -> String {
 }
 
 /// The digits of a hash that are part of names.
-pub fn hash_prefix(hash: &Hash) -> String {
+pub(crate) fn hash_prefix(hash: &Hash) -> String {
     hex(&hash[..8])
 }
 

@@ -72,7 +72,7 @@ impl Place {
     }
 
     /// Lists the names of the anchors of a store, in no particular order.
-    pub async fn list_names(&self, store: Uuid) -> anyhow::Result<Vec<AnchorName>> {
+    pub(crate) async fn list_names(&self, store: Uuid) -> anyhow::Result<Vec<AnchorName>> {
         let blobs = self.blobs().await?.list(&folder(store));
         let names = blobs.try_filter_map(async |blob| {
             let file_name = blob.name.rsplit('/').next().unwrap_or_default();

@@ -21,7 +21,7 @@ const INSERT_ACCEPTED: &str =
 
 /// The end of the ledger, and the last anchor that was written to every place.
 #[derive(Debug)]
-pub struct LedgerEnds {
+pub(super) struct LedgerEnds {
     pub entries: i64,
     pub hash: Vec<u8>,
     pub written_entries: i64,
@@ -38,12 +38,12 @@ from_row!(LedgerEnds {
 });
 
 /// Finds where the ledger ends and up to where it has an anchor.
-pub async fn find_ends(db: &Db) -> sqlx::Result<LedgerEnds> {
+pub(super) async fn find_ends(db: &Db) -> sqlx::Result<LedgerEnds> {
     read!(db, c => sqlx::query_as(FIND_LAST).fetch_one(c).await)
 }
 
 /// Claims to write the next anchor. Returns `false` if another server did so after `before`.
-pub async fn claim(db: &Db, now: i64, before: i64) -> sqlx::Result<bool> {
+pub(super) async fn claim(db: &Db, now: i64, before: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
     let claimed = run!(&mut tx, c => sqlx::query(CLAIM)
         .bind(now)
@@ -56,7 +56,7 @@ pub async fn claim(db: &Db, now: i64, before: i64) -> sqlx::Result<bool> {
 }
 
 /// Records that an anchor was written to every place.
-pub async fn mark_written(db: &Db, anchor: &Anchor) -> sqlx::Result<()> {
+pub(super) async fn mark_written(db: &Db, anchor: &Anchor) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     run!(&mut tx, c => sqlx::query(MARK_WRITTEN)
         .bind(anchor.entries)
@@ -69,14 +69,18 @@ pub async fn mark_written(db: &Db, anchor: &Anchor) -> sqlx::Result<()> {
 }
 
 /// Finds the hash of an entry. One of another length than a hash counts as missing.
-pub async fn find_hash(db: &Db, sequence: i64) -> sqlx::Result<Option<Hash>> {
+pub(super) async fn find_hash(db: &Db, sequence: i64) -> sqlx::Result<Option<Hash>> {
     let hash: Option<Vec<u8>> =
         read!(db, c => sqlx::query_scalar(FIND_HASH).bind(sequence).fetch_optional(c).await)?;
     Ok(hash.and_then(|hash| hash.try_into().ok()))
 }
 
 /// Lists the anchors of lost entries that an operator has accepted. Rows with a wrong HMAC are left out.
-pub async fn list_accepted(db: &Db, secret: &StoreSecret, store: Uuid) -> sqlx::Result<HashSet<(i64, Hash)>> {
+pub(super) async fn list_accepted(
+    db: &Db,
+    secret: &StoreSecret,
+    store: Uuid,
+) -> sqlx::Result<HashSet<(i64, Hash)>> {
     let rows: Vec<(i64, Vec<u8>, Vec<u8>)> =
         read!(db, c => sqlx::query_as(LIST_ACCEPTED).fetch_all(c).await)?;
     let accepted = rows.into_iter().filter_map(|(entries, hash, found)| {
@@ -87,7 +91,7 @@ pub async fn list_accepted(db: &Db, secret: &StoreSecret, store: Uuid) -> sqlx::
 }
 
 /// Accepts that the entry of an anchor is lost.
-pub async fn accept(tx: &mut Tx, secret: &StoreSecret, anchor: &Anchor, now: i64) -> sqlx::Result<()> {
+pub(super) async fn accept(tx: &mut Tx, secret: &StoreSecret, anchor: &Anchor, now: i64) -> sqlx::Result<()> {
     let mac = mac(secret, anchor.store, anchor.entries, &anchor.hash);
     run!(&mut *tx, c => sqlx::query(REMOVE_ACCEPTED)
         .bind(anchor.entries)

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Lists the anchors that may be removed. Neither the newest one nor the one with the most entries is among them.
-pub fn list_removable(names: &[AnchorName], now: i64) -> Vec<&AnchorName> {
+pub(super) fn list_removable(names: &[AnchorName], now: i64) -> Vec<&AnchorName> {
     let recent = minute(now - DAY_MILLIS);
     let mut last_of_day: HashMap<&str, &AnchorName> = HashMap::new();
     for name in names {

@@ -80,7 +80,7 @@ pub async fn remove(tx: &mut Tx) -> sqlx::Result<()> {
 }
 
 /// Reads the balances at a checkpoint that the entries after it change.
-pub async fn find_prior_balances(tx: &mut Tx, entries: i64) -> sqlx::Result<PriorBalances> {
+pub(crate) async fn find_prior_balances(tx: &mut Tx, entries: i64) -> sqlx::Result<PriorBalances> {
     let mut prior = PriorBalances::default();
     let donors: Vec<(Uuid, String, String, i64)> =
         run!(&mut *tx, c => sqlx::query_as(DONORS).bind(entries).fetch_all(c).await)?;

@@ -55,7 +55,7 @@ pub struct ChangedFundraisers {
 
 /// Lists the fundraisers of the rows after `after`. They are unknown if an older copy of the database was restored since,
 /// or if some of these rows were pruned.
-pub async fn list_changed(db: &Db, after: Revision) -> sqlx::Result<ChangedFundraisers> {
+pub(crate) async fn list_changed(db: &Db, after: Revision) -> sqlx::Result<ChangedFundraisers> {
     let mut tx = db.view().await?;
     let last = tx.current_revision(Topic::Events).await?;
     if !tx.has_revision(Topic::Events, after).await? || store::find_last_pruned(&mut tx).await? > after.number

@@ -13,28 +13,28 @@ const FUNDRAISERS: &str = "select distinct fundraiser_id from outbox where seque
      and fundraiser_id is not null";
 
 /// Returns the number of rows, and the first and last sequence numbers.
-pub async fn find_extent(tx: &mut Tx) -> sqlx::Result<(i64, i64, i64)> {
+pub(crate) async fn find_extent(tx: &mut Tx) -> sqlx::Result<(i64, i64, i64)> {
     run!(tx, c => sqlx::query_as(EXTENT).fetch_one(c).await)
 }
 
 /// Returns the sequence number of the last pruned row.
-pub async fn find_last_pruned(tx: &mut Tx) -> sqlx::Result<i64> {
+pub(crate) async fn find_last_pruned(tx: &mut Tx) -> sqlx::Result<i64> {
     run!(tx, c => sqlx::query_scalar(LAST_PRUNED).fetch_one(c).await)
 }
 
 /// Finds the first row that was created at `since` or later.
-pub async fn find_first_since(tx: &mut Tx, since: i64) -> sqlx::Result<Option<i64>> {
+pub(crate) async fn find_first_since(tx: &mut Tx, since: i64) -> sqlx::Result<Option<i64>> {
     run!(tx, c => sqlx::query_scalar(FIRST_SINCE).bind(since).fetch_optional(c).await)
 }
 
 /// Removes the rows up to `last`, and records that in the head.
-pub async fn remove_up_to(tx: &mut Tx, last: i64) -> sqlx::Result<()> {
+pub(crate) async fn remove_up_to(tx: &mut Tx, last: i64) -> sqlx::Result<()> {
     run!(&mut *tx, c => sqlx::query(SET_LAST_PRUNED).bind(last).execute(c).await.map(|_| ()))?;
     run!(tx, c => sqlx::query(REMOVE).bind(last).execute(c).await.map(|_| ()))
 }
 
 /// Lists the fundraisers of the rows after `after` up to `last`.
-pub async fn list_fundraisers(tx: &mut Tx, after: i64, last: i64) -> sqlx::Result<Vec<FundraiserId>> {
+pub(crate) async fn list_fundraisers(tx: &mut Tx, after: i64, last: i64) -> sqlx::Result<Vec<FundraiserId>> {
     let ids: Vec<Uuid> =
         run!(tx, c => sqlx::query_scalar(FUNDRAISERS).bind(after).bind(last).fetch_all(c).await)?;
     Ok(ids.into_iter().map(FundraiserId).collect())

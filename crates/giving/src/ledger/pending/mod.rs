@@ -1,6 +1,6 @@
 //! Rows of a batch that are not written yet.
 
-pub mod store;
+pub(crate) mod store;
 
 use super::entry::Entry;
 use platform::ids::FundraiserId;

@@ -41,7 +41,7 @@ macro_rules! end_statement {
 }
 
 /// Writes and removes all pending rows, and updates the head of the ledger and the outbox.
-pub async fn write(pending: &mut PendingRows, tx: &mut Tx, head: &Head) -> sqlx::Result<()> {
+pub(crate) async fn write(pending: &mut PendingRows, tx: &mut Tx, head: &Head) -> sqlx::Result<()> {
     let PendingRows {
         entries,
         names,

@@ -1,16 +1,16 @@
 //! What work is going to read from the ledger, so that the first query of a transaction reads it for all work at once.
 
-pub mod store;
+pub(crate) mod store;
 
 use super::entry::{Head, Mode};
 use platform::ids::FundraiserId;
 use std::collections::HashSet;
 
 /// The source and the external ID of an entry, which are unique together.
-pub type EntryKey = (String, String);
+pub(crate) type EntryKey = (String, String);
 
 /// A fundraiser in one mode, which has its own totals.
-pub type FundraiserMode = (FundraiserId, Mode);
+pub(crate) type FundraiserMode = (FundraiserId, Mode);
 
 /// What one piece of work is going to read.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +34,7 @@ impl Prefetch {
 
 /// What all work of a transaction is going to read.
 #[derive(Debug)]
-pub struct PrefetchQuery<'a> {
+pub(crate) struct PrefetchQuery<'a> {
     pub keys: Vec<&'a EntryKey>,
     pub fundraisers: Vec<FundraiserMode>,
     pub donors: Vec<(FundraiserMode, &'a str)>,
@@ -42,7 +42,7 @@ pub struct PrefetchQuery<'a> {
 
 /// The results of a [`PrefetchQuery`], in the same order.
 #[derive(Debug)]
-pub struct PrefetchResult {
+pub(crate) struct PrefetchResult {
     pub head: Head,
     /// The sequence numbers of existing entries.
     pub keys: Vec<Option<i64>>,
@@ -53,7 +53,7 @@ pub struct PrefetchResult {
 }
 
 impl<'a> PrefetchQuery<'a> {
-    pub fn new(all: impl Iterator<Item = &'a Prefetch> + Clone) -> PrefetchQuery<'a> {
+    pub(crate) fn new(all: impl Iterator<Item = &'a Prefetch> + Clone) -> PrefetchQuery<'a> {
         let fundraiser = |prefetch: &Prefetch| prefetch.fundraiser.map(|id| (id, prefetch.mode));
         let fundraisers: HashSet<FundraiserMode> = all.clone().filter_map(fundraiser).collect();
         let donor = |prefetch: &'a Prefetch| fundraiser(prefetch).zip(prefetch.donor.as_deref());

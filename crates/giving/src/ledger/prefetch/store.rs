@@ -18,7 +18,7 @@ const LAST: &str = " order by sequence desc limit 1)";
 const NET: &str = ", (select cast(sum(amount) as bigint) from ledger_entries where fundraiser_id = ";
 
 /// Runs the query.
-pub async fn find(tx: &mut Tx, prefetch: &PrefetchQuery<'_>) -> sqlx::Result<PrefetchResult> {
+pub(crate) async fn find(tx: &mut Tx, prefetch: &PrefetchQuery<'_>) -> sqlx::Result<PrefetchResult> {
     let (head, numbers) = run!(tx, c => {
         let mut query = QueryBuilder::new(HEAD);
         for key in padded(&prefetch.keys) {
