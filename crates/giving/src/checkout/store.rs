@@ -3,7 +3,7 @@
 use super::partner::Partner;
 use super::{Donation, State};
 use crate::providers::{Provider, mode_of};
-use platform::db::{Db, Tx, from_row, read, run};
+use platform::db::{Db, Tx, from_row, query};
 use platform::email_address::EmailAddress;
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::mail::{Email, Mailer};
@@ -108,35 +108,35 @@ from_row!(DonationRow {
 
 /// Finds a donation by its receipt ID.
 pub async fn find_by_receipt(db: &Db, receipt_id: Uuid) -> sqlx::Result<Option<Donation>> {
-    let row: Option<DonationRow> =
-        read!(db, c => sqlx::query_as(FIND_BY_RECEIPT).bind(receipt_id).fetch_optional(c).await)?;
+    let row: Option<DonationRow> = db.fetch_optional(query(FIND_BY_RECEIPT).bind(receipt_id)).await?;
     Ok(row.and_then(donation))
 }
 
 /// Finds a donation by its ID or by the ID of its receipt, which is the one that donors know.
 pub async fn find_by_either_id(db: &Db, id: Uuid) -> sqlx::Result<Option<Donation>> {
-    let row: Option<DonationRow> =
-        read!(db, c => sqlx::query_as(FIND_BY_EITHER_ID).bind(id).fetch_optional(c).await)?;
+    let row: Option<DonationRow> = db.fetch_optional(query(FIND_BY_EITHER_ID).bind(id)).await?;
     Ok(row.and_then(donation))
 }
 
 /// Lists the donations with an email address, oldest first.
 pub async fn list_by_email(db: &Db, email: &EmailAddress) -> sqlx::Result<Vec<Donation>> {
-    let rows: Vec<DonationRow> =
-        read!(db, c => sqlx::query_as(LIST_BY_EMAIL).bind(email.normalized()).fetch_all(c).await)?;
+    let rows: Vec<DonationRow> = db
+        .fetch_all(query(LIST_BY_EMAIL).bind(email.normalized()))
+        .await?;
     Ok(rows.into_iter().filter_map(donation).collect())
 }
 
 /// Lists the donations of a mailbox, those with the latest receipts first. Tags (`ada+news@…`) make no difference.
 pub async fn list_by_mailbox(db: &Db, email: &EmailAddress, take: i64) -> sqlx::Result<Vec<Donation>> {
-    let rows: Vec<DonationRow> =
-        read!(db, c => sqlx::query_as(LIST_BY_MAILBOX).bind(email.mailbox()).bind(take).fetch_all(c).await)?;
+    let rows: Vec<DonationRow> = db
+        .fetch_all(query(LIST_BY_MAILBOX).bind(email.mailbox()).bind(take))
+        .await?;
     Ok(rows.into_iter().filter_map(donation).collect())
 }
 
 /// Finds a donation.
 pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<Donation>> {
-    let row: Option<DonationRow> = read!(db, c => sqlx::query_as(FIND).bind(id).fetch_optional(c).await)?;
+    let row: Option<DonationRow> = db.fetch_optional(query(FIND).bind(id)).await?;
     Ok(row.and_then(donation))
 }
 
@@ -168,28 +168,28 @@ fn donation(row: DonationRow) -> Option<Donation> {
 /// Inserts a donation, unless it exists already.
 pub async fn insert(db: &Db, new: &Donation, provider: &Provider) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(INSERT)
-        .bind(new.id)
-        .bind(new.receipt_id)
-        .bind(new.state.as_str())
-        .bind(provider.name())
-        .bind(new.nonprofit.0)
-        .bind(new.fundraiser.map(|id| id.0))
-        .bind(new.amount.get())
-        .bind(&new.name)
-        .bind(new.is_public)
-        .bind(new.email.as_ref().map(EmailAddress::as_str))
-        .bind(new.email.as_ref().map(EmailAddress::mailbox))
-        .bind(&new.message)
-        .bind(&new.designation)
-        .bind(&new.partner.donation_id)
-        .bind(&new.partner.metadata)
-        .bind(&new.partner.success_url)
-        .bind(&new.partner.exit_url)
-        .bind(new.started_at)
-        .execute(c)
-        .await
-        .map(|_| ()))?;
+    tx.execute(
+        query(INSERT)
+            .bind(new.id)
+            .bind(new.receipt_id)
+            .bind(new.state.as_str())
+            .bind(provider.name())
+            .bind(new.nonprofit.0)
+            .bind(new.fundraiser.map(|id| id.0))
+            .bind(new.amount.get())
+            .bind(&new.name)
+            .bind(new.is_public)
+            .bind(new.email.as_ref().map(EmailAddress::as_str))
+            .bind(new.email.as_ref().map(EmailAddress::mailbox))
+            .bind(&new.message)
+            .bind(&new.designation)
+            .bind(&new.partner.donation_id)
+            .bind(&new.partner.metadata)
+            .bind(&new.partner.success_url)
+            .bind(&new.partner.exit_url)
+            .bind(new.started_at),
+    )
+    .await?;
     tx.commit().await
 }
 
@@ -197,14 +197,14 @@ pub async fn insert(db: &Db, new: &Donation, provider: &Provider) -> sqlx::Resul
 pub async fn pay(db: &Db, id: Uuid, provider: &Provider, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     let name = provider.name();
-    run!(&mut tx, c => sqlx::query(PAY).bind(id).bind(now).bind(name).execute(c).await.map(|_| ()))?;
+    tx.execute(query(PAY).bind(id).bind(now).bind(name)).await?;
     tx.commit().await
 }
 
 /// Records why the provider declined the payment.
 pub async fn fail(db: &Db, id: Uuid, reason: &str, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(FAIL).bind(id).bind(reason).bind(now).execute(c).await.map(|_| ()))?;
+    tx.execute(query(FAIL).bind(id).bind(reason).bind(now)).await?;
     tx.commit().await
 }
 
@@ -226,28 +226,23 @@ pub async fn complete(
     now: i64,
 ) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    let updated = run!(&mut tx, c => sqlx::query(COMPLETE)
-        .bind(donation.id)
-        .bind(entry)
-        .bind(now)
-        .execute(c)
-        .await
-        .map(|done| done.rows_affected()))?;
+    let updated = tx
+        .execute(query(COMPLETE).bind(donation.id).bind(entry).bind(now))
+        .await?;
     let mut prepared = None;
     if updated == 1
         && let (Some(email), Some(receipt)) = (&donation.email, receipt)
     {
         let mailbox = email.mailbox();
         if let Tx::Postgres(_) = tx {
-            run!(&mut tx, c => sqlx::query(LOCK_MAILBOX).bind(&mailbox).execute(c).await.map(|_| ()))?;
+            tx.execute(query(LOCK_MAILBOX).bind(&mailbox)).await?;
         }
-        let sent: i64 = run!(&mut tx, c => sqlx::query_scalar(COUNT_RECEIPTS)
-            .bind(&mailbox)
-            .bind(now - HOUR_MILLIS)
-            .fetch_one(c)
-            .await)?;
+        let sent: i64 = tx
+            .fetch_scalar(query(COUNT_RECEIPTS).bind(&mailbox).bind(now - HOUR_MILLIS))
+            .await?;
         if sent < i64::from(receipt.per_hour) {
-            run!(&mut tx, c => sqlx::query(MARK_RECEIPT).bind(donation.id).bind(now).execute(c).await.map(|_| ()))?;
+            tx.execute(query(MARK_RECEIPT).bind(donation.id).bind(now))
+                .await?;
             let email = receipt.mailer.prepare(&mut tx, receipt.email).await?;
             prepared = Some((receipt.mailer, email));
         }
@@ -264,12 +259,13 @@ pub async fn remove_unpaid(db: &Db, now: i64) -> sqlx::Result<u64> {
     let mut removed = 0;
     loop {
         let mut tx = db.write().await?;
-        let batch = run!(&mut tx, c => sqlx::query(REMOVE_UNPAID)
-            .bind(now - UNPAID_RETENTION_MILLIS)
-            .bind(MAX_BATCH_SIZE)
-            .execute(c)
-            .await
-            .map(|done| done.rows_affected()))?;
+        let batch = tx
+            .execute(
+                query(REMOVE_UNPAID)
+                    .bind(now - UNPAID_RETENTION_MILLIS)
+                    .bind(MAX_BATCH_SIZE),
+            )
+            .await?;
         tx.commit().await?;
         removed += batch;
         if batch < MAX_BATCH_SIZE as u64 {
@@ -280,42 +276,35 @@ pub async fn remove_unpaid(db: &Db, now: i64) -> sqlx::Result<u64> {
 
 /// Counts the donations with an email address that are paid but not in the ledger.
 pub(crate) async fn count_pending_by_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<i64> {
-    run!(tx, c => sqlx::query_scalar(COUNT_PENDING_BY_EMAIL).bind(email.normalized()).fetch_one(c).await)
+    tx.fetch_scalar(query(COUNT_PENDING_BY_EMAIL).bind(email.normalized()))
+        .await
 }
 
 /// Lists the ledger entries of the donations with an email address.
 pub(crate) async fn list_entries_by_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<Vec<i64>> {
-    run!(tx, c => sqlx::query_scalar(LIST_ENTRIES_BY_EMAIL).bind(email.normalized()).fetch_all(c).await)
+    tx.fetch_scalars(query(LIST_ENTRIES_BY_EMAIL).bind(email.normalized()))
+        .await
 }
 
 /// Removes the unpaid donations with an email address, and erases from the others everything about the donor.
 /// Returns the number of donations.
 pub(crate) async fn erase_donor(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64> {
     let email = email.normalized();
-    let removed = run!(&mut *tx, c => sqlx::query(REMOVE_UNPAID_BY_EMAIL)
-        .bind(&email)
-        .execute(c)
-        .await
-        .map(|done| done.rows_affected()))?;
-    let erased = run!(tx, c => sqlx::query(ERASE)
-        .bind(&email)
-        .bind(false)
-        .execute(c)
-        .await
-        .map(|done| done.rows_affected()))?;
+    let removed = tx.execute(query(REMOVE_UNPAID_BY_EMAIL).bind(&email)).await?;
+    let erased = tx.execute(query(ERASE).bind(&email).bind(false)).await?;
     Ok(removed + erased)
 }
 
 /// Records that a donation was fully refunded.
 pub(crate) async fn mark_refunded(db: &Db, id: Uuid, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(MARK_REFUNDED).bind(id).bind(now).execute(c).await.map(|_| ()))?;
+    tx.execute(query(MARK_REFUNDED).bind(id).bind(now)).await?;
     tx.commit().await
 }
 
 /// Lists the donations that were paid and are not in the ledger yet.
 pub(crate) async fn list_pending(db: &Db) -> sqlx::Result<Vec<Uuid>> {
-    read!(db, c => sqlx::query_scalar(LIST_PENDING).fetch_all(c).await)
+    db.fetch_scalars(query(LIST_PENDING)).await
 }
 
 /// What the partner's link passed on with a donation.
@@ -333,8 +322,9 @@ pub(crate) async fn list_partner_fields(
     last: i64,
 ) -> sqlx::Result<HashMap<i64, PartnerFields>> {
     type Row = (i64, Option<String>, Option<String>, Option<String>);
-    let rows: Vec<Row> =
-        run!(tx, c => sqlx::query_as(LIST_PARTNER_FIELDS).bind(after).bind(last).fetch_all(c).await)?;
+    let rows: Vec<Row> = tx
+        .fetch_all(query(LIST_PARTNER_FIELDS).bind(after).bind(last))
+        .await?;
     let fields = |(entry, partner_id, partner_metadata, designation): Row| {
         let fields = PartnerFields {
             partner_id,

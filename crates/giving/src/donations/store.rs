@@ -7,7 +7,7 @@
 use super::comments::Comment;
 use super::listing::{DonationFilter, OwnedDonation, RecordedDonation, Supporter};
 use crate::ledger::entry::{Kind, Mode};
-use platform::db::{Db, from_row, read};
+use platform::db::{Db, from_row, query};
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::Cents;
 use std::cmp::Reverse;
@@ -137,50 +137,49 @@ pub async fn list(
     take: i64,
     skip: i64,
 ) -> sqlx::Result<Vec<RecordedDonation>> {
-    let rows: Vec<DonationRow> = read!(db, c => sqlx::query_as(LIST)
-        .bind(Kind::Donation.as_str())
-        .bind(filter.nonprofit.map(|id| id.0))
-        .bind(filter.fundraiser.map(|id| id.0))
-        .bind(&filter.source)
-        .bind(filter.from)
-        .bind(filter.until)
-        .bind(take)
-        .bind(skip)
-        .fetch_all(c)
-        .await)?;
+    let rows: Vec<DonationRow> = db
+        .fetch_all(
+            query(LIST)
+                .bind(Kind::Donation.as_str())
+                .bind(filter.nonprofit.map(|id| id.0))
+                .bind(filter.fundraiser.map(|id| id.0))
+                .bind(&filter.source)
+                .bind(filter.from)
+                .bind(filter.until)
+                .bind(take)
+                .bind(skip),
+        )
+        .await?;
     Ok(rows.into_iter().map(RecordedDonation::from).collect())
 }
 
 /// Counts donations.
 pub async fn count(db: &Db, filter: &DonationFilter) -> sqlx::Result<i64> {
-    read!(db, c => sqlx::query_scalar(COUNT)
-        .bind(Kind::Donation.as_str())
-        .bind(filter.nonprofit.map(|id| id.0))
-        .bind(filter.fundraiser.map(|id| id.0))
-        .bind(&filter.source)
-        .bind(filter.from)
-        .bind(filter.until)
-        .fetch_one(c)
-        .await)
+    db.fetch_scalar(
+        query(COUNT)
+            .bind(Kind::Donation.as_str())
+            .bind(filter.nonprofit.map(|id| id.0))
+            .bind(filter.fundraiser.map(|id| id.0))
+            .bind(&filter.source)
+            .bind(filter.from)
+            .bind(filter.until),
+    )
+    .await
 }
 
 /// Finds a donation by its sequence number in the ledger.
 pub async fn find(db: &Db, sequence: i64) -> sqlx::Result<Option<RecordedDonation>> {
-    let row: Option<DonationRow> = read!(db, c => sqlx::query_as(FIND)
-        .bind(Kind::Donation.as_str())
-        .bind(sequence)
-        .fetch_optional(c)
-        .await)?;
+    let row: Option<DonationRow> = db
+        .fetch_optional(query(FIND).bind(Kind::Donation.as_str()).bind(sequence))
+        .await?;
     Ok(row.map(RecordedDonation::from))
 }
 
 /// Finds a donation by its ID at our own checkout, or by the ID of its receipt.
 pub async fn find_by_checkout(db: &Db, id: Uuid) -> sqlx::Result<Option<RecordedDonation>> {
-    let row: Option<DonationRow> = read!(db, c => sqlx::query_as(FIND_BY_CHECKOUT)
-        .bind(Kind::Donation.as_str())
-        .bind(id)
-        .fetch_optional(c)
-        .await)?;
+    let row: Option<DonationRow> = db
+        .fetch_optional(query(FIND_BY_CHECKOUT).bind(Kind::Donation.as_str()).bind(id))
+        .await?;
     Ok(row.map(RecordedDonation::from))
 }
 
@@ -217,13 +216,15 @@ pub async fn list_owned_after(
     fundraiser: Option<FundraiserId>,
     after: i64,
 ) -> sqlx::Result<Vec<OwnedDonation>> {
-    let rows: Vec<OwnedRow> = read!(db, c => sqlx::query_as(LIST_OWNED)
-        .bind(account.0)
-        .bind(fundraiser.map(|id| id.0))
-        .bind(after)
-        .bind(OWNED_BATCH_SIZE)
-        .fetch_all(c)
-        .await)?;
+    let rows: Vec<OwnedRow> = db
+        .fetch_all(
+            query(LIST_OWNED)
+                .bind(account.0)
+                .bind(fundraiser.map(|id| id.0))
+                .bind(after)
+                .bind(OWNED_BATCH_SIZE),
+        )
+        .await?;
     let donation = |row: OwnedRow| OwnedDonation {
         sequence: row.sequence,
         recorded_at: row.recorded_at,
@@ -266,12 +267,14 @@ pub async fn list_supporters(
     let mut found = Vec::new();
     // One query for each mode, so that an index finds the newest without sorting.
     for mode in modes {
-        let rows: Vec<SupporterRow> = read!(db, c => sqlx::query_as(LIST_SUPPORTERS)
-            .bind(id.0)
-            .bind(mode.as_str())
-            .bind(take as i64)
-            .fetch_all(c)
-            .await)?;
+        let rows: Vec<SupporterRow> = db
+            .fetch_all(
+                query(LIST_SUPPORTERS)
+                    .bind(id.0)
+                    .bind(mode.as_str())
+                    .bind(take as i64),
+            )
+            .await?;
         found.extend(rows.into_iter().map(|row| (row, *mode)));
     }
     found.sort_unstable_by_key(|(row, _)| Reverse(row.sequence));
@@ -295,5 +298,5 @@ from_row!(Comment {
 
 /// Lists the comments on a fundraiser, newest first.
 pub async fn list_comments(db: &Db, id: FundraiserId, take: i64) -> sqlx::Result<Vec<Comment>> {
-    read!(db, c => sqlx::query_as(LIST_COMMENTS).bind(id.0).bind(take).fetch_all(c).await)
+    db.fetch_all(query(LIST_COMMENTS).bind(id.0).bind(take)).await
 }

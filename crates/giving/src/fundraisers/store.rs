@@ -6,7 +6,7 @@
 use super::cover::CoverVisibility;
 use super::{Fundraiser, FundraiserName, beneficiaries};
 use crate::ledger::entry::{Beneficiaries, Mode};
-use platform::db::{Db, Tx, from_row, read, run};
+use platform::db::{Db, Tx, from_row, query};
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::Cents;
 use platform::text::escape_like;
@@ -178,7 +178,7 @@ fn fundraiser(row: FundraiserRow, supported: Vec<(Uuid, f64)>) -> Fundraiser {
 
 /// Finds a fundraiser by its ID.
 pub async fn find(db: &Db, id: FundraiserId) -> sqlx::Result<Option<Fundraiser>> {
-    let row: Option<FundraiserRow> = read!(db, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
+    let row: Option<FundraiserRow> = db.fetch_optional(query(FIND).bind(id.0)).await?;
     with_supported(db, row).await
 }
 
@@ -194,11 +194,9 @@ pub async fn find_of(
             Ok(found.filter(|found| found.nonprofit == nonprofit))
         }
         FundraiserName::Slug(slug) => {
-            let row: Option<FundraiserRow> = read!(db, c => sqlx::query_as(FIND_BY_SLUG)
-                .bind(nonprofit.0)
-                .bind(slug)
-                .fetch_optional(c)
-                .await)?;
+            let row: Option<FundraiserRow> = db
+                .fetch_optional(query(FIND_BY_SLUG).bind(nonprofit.0).bind(slug))
+                .await?;
             with_supported(db, row).await
         }
     }
@@ -207,16 +205,15 @@ pub async fn find_of(
 /// Completes a row with the nonprofits that the fundraiser supports.
 async fn with_supported(db: &Db, row: Option<FundraiserRow>) -> sqlx::Result<Option<Fundraiser>> {
     let Some(row) = row else { return Ok(None) };
-    let supported = read!(db, c => sqlx::query_as(SUPPORTED).bind(row.id).fetch_all(c).await)?;
+    let supported = db.fetch_all(query(SUPPORTED).bind(row.id)).await?;
     Ok(Some(fundraiser(row, supported)))
 }
 
 /// Does the same as [`find`] within a transaction.
 pub(super) async fn find_in(tx: &mut Tx, id: FundraiserId) -> sqlx::Result<Option<Fundraiser>> {
-    let row: Option<FundraiserRow> =
-        run!(&mut *tx, c => sqlx::query_as(FIND).bind(id.0).fetch_optional(c).await)?;
+    let row: Option<FundraiserRow> = tx.fetch_optional(query(FIND).bind(id.0)).await?;
     let Some(row) = row else { return Ok(None) };
-    let supported = run!(tx, c => sqlx::query_as(SUPPORTED).bind(row.id).fetch_all(c).await)?;
+    let supported = tx.fetch_all(query(SUPPORTED).bind(row.id)).await?;
     Ok(Some(fundraiser(row, supported)))
 }
 
@@ -227,13 +224,10 @@ pub async fn list_of_account(
     skip: i64,
     take: i64,
 ) -> sqlx::Result<(Vec<Fundraiser>, u64)> {
-    let count: i64 = read!(db, c => sqlx::query_scalar(COUNT_OF_ACCOUNT).bind(account.0).fetch_one(c).await)?;
-    let rows: Vec<FundraiserRow> = read!(db, c => sqlx::query_as(OF_ACCOUNT)
-        .bind(account.0)
-        .bind(take)
-        .bind(skip)
-        .fetch_all(c)
-        .await)?;
+    let count: i64 = db.fetch_scalar(query(COUNT_OF_ACCOUNT).bind(account.0)).await?;
+    let rows: Vec<FundraiserRow> = db
+        .fetch_all(query(OF_ACCOUNT).bind(account.0).bind(take).bind(skip))
+        .await?;
     let mut list = Vec::with_capacity(rows.len());
     for row in rows {
         list.extend(with_supported(db, Some(row)).await?);
@@ -252,13 +246,12 @@ pub enum Listing {
 
 /// Lists fundraisers of all accounts.
 pub async fn list_page(db: &Db, listing: Listing, take: i64, skip: i64) -> sqlx::Result<Vec<Fundraiser>> {
-    let query = match listing {
+    let sql = match listing {
         Listing::InReview => PAGE_IN_REVIEW,
         Listing::Hidden => PAGE_HIDDEN,
         Listing::All => PAGE_ALL,
     };
-    let rows: Vec<FundraiserRow> =
-        read!(db, c => sqlx::query_as(query).bind(take).bind(skip).fetch_all(c).await)?;
+    let rows: Vec<FundraiserRow> = db.fetch_all(query(sql).bind(take).bind(skip)).await?;
     let mut list = Vec::with_capacity(rows.len());
     for row in rows {
         list.extend(with_supported(db, Some(row)).await?);
@@ -268,12 +261,12 @@ pub async fn list_page(db: &Db, listing: Listing, take: i64, skip: i64) -> sqlx:
 
 /// Counts the fundraisers of all accounts.
 pub async fn count(db: &Db, listing: Listing) -> sqlx::Result<i64> {
-    let query = match listing {
+    let sql = match listing {
         Listing::InReview => COUNT_IN_REVIEW,
         Listing::Hidden => COUNT_HIDDEN,
         Listing::All => COUNT_ALL,
     };
-    read!(db, c => sqlx::query_scalar(query).fetch_one(c).await)
+    db.fetch_scalar(query(sql)).await
 }
 
 /// The order of a list. Active fundraisers always come first.
@@ -295,17 +288,12 @@ pub async fn list_public(
     now: i64,
     (take, skip): (i64, i64),
 ) -> sqlx::Result<Vec<Listed>> {
-    let query = match order {
+    let sql = match order {
         Order::Recent => PUBLIC_RECENT,
         Order::Raised if modes.contains(&Mode::Test) => PUBLIC_RAISED_ALL,
         Order::Raised => PUBLIC_RAISED_LIVE,
     };
-    let rows: Vec<(Uuid, Uuid)> = read!(db, c => sqlx::query_as(query)
-        .bind(now)
-        .bind(take)
-        .bind(skip)
-        .fetch_all(c)
-        .await)?;
+    let rows: Vec<(Uuid, Uuid)> = db.fetch_all(query(sql).bind(now).bind(take).bind(skip)).await?;
     Ok(rows
         .into_iter()
         .map(|(nonprofit, id)| (NonprofitId(nonprofit), FundraiserId(id)))
@@ -314,27 +302,27 @@ pub async fn list_public(
 
 /// Counts the fundraisers that are published.
 pub async fn count_public(db: &Db) -> sqlx::Result<u64> {
-    let count: i64 = read!(db, c => sqlx::query_scalar(COUNT_PUBLIC).fetch_one(c).await)?;
+    let count: i64 = db.fetch_scalar(query(COUNT_PUBLIC)).await?;
     Ok(count as u64)
 }
 
 /// Lists the fundraisers of an account that are not closed.
 pub(super) async fn list_open_of_account(tx: &mut Tx, account: AccountId) -> sqlx::Result<Vec<FundraiserId>> {
-    let ids: Vec<Uuid> =
-        run!(tx, c => sqlx::query_scalar(OPEN_OF_ACCOUNT).bind(account.0).fetch_all(c).await)?;
+    let ids: Vec<Uuid> = tx.fetch_scalars(query(OPEN_OF_ACCOUNT).bind(account.0)).await?;
     Ok(ids.into_iter().map(FundraiserId).collect())
 }
 
 /// Returns whether an account has a fundraiser that is neither hidden nor in review.
 pub(super) async fn has_approved(tx: &mut Tx, account: AccountId) -> sqlx::Result<bool> {
-    let count: i64 =
-        run!(tx, c => sqlx::query_scalar(APPROVED_OF_ACCOUNT).bind(account.0).fetch_one(c).await)?;
+    let count: i64 = tx
+        .fetch_scalar(query(APPROVED_OF_ACCOUNT).bind(account.0))
+        .await?;
     Ok(count > 0)
 }
 
 /// Lists the nonprofits that each fundraiser supports.
 pub(crate) async fn list_supported(tx: &mut Tx) -> sqlx::Result<Vec<(FundraiserId, Beneficiaries)>> {
-    let rows: Vec<(Uuid, Uuid, f64)> = run!(tx, c => sqlx::query_as(ALL_SUPPORTED).fetch_all(c).await)?;
+    let rows: Vec<(Uuid, Uuid, f64)> = tx.fetch_all(query(ALL_SUPPORTED)).await?;
     let of_one = |rows: &[(Uuid, Uuid, f64)]| {
         let supported: Vec<_> = rows
             .iter()
@@ -347,7 +335,7 @@ pub(crate) async fn list_supported(tx: &mut Tx) -> sqlx::Result<Vec<(FundraiserI
 
 /// Lists the amount that each fundraiser raised offline, as its owner reported it.
 pub(crate) async fn list_offline(tx: &mut Tx) -> sqlx::Result<Vec<(FundraiserId, Option<Cents>)>> {
-    let rows: Vec<(Uuid, Option<i64>)> = run!(tx, c => sqlx::query_as(ALL_OFFLINE).fetch_all(c).await)?;
+    let rows: Vec<(Uuid, Option<i64>)> = tx.fetch_all(query(ALL_OFFLINE)).await?;
     Ok(rows
         .into_iter()
         .map(|(id, offline)| (FundraiserId(id), offline.map(Cents::new)))
@@ -360,45 +348,42 @@ pub(super) async fn has_slugs(
     nonprofit: NonprofitId,
     [first, second]: [&str; 2],
 ) -> sqlx::Result<[bool; 2]> {
-    let (has_first, has_second): (bool, bool) = run!(tx, c => sqlx::query_as(HAS_SLUGS)
-        .bind(nonprofit.0)
-        .bind(first)
-        .bind(second)
-        .fetch_one(c)
-        .await)?;
+    let (has_first, has_second): (bool, bool) = tx
+        .fetch_one(query(HAS_SLUGS).bind(nonprofit.0).bind(first).bind(second))
+        .await?;
     Ok([has_first, has_second])
 }
 
 /// Inserts a fundraiser.
 pub(super) async fn insert(tx: &mut Tx, new: &Fundraiser) -> sqlx::Result<()> {
-    run!(&mut *tx, c => sqlx::query(INSERT)
-        .bind(new.id.0)
-        .bind(new.nonprofit.0)
-        .bind(&new.slug)
-        .bind(new.account.0)
-        .bind(&new.title)
-        .bind(&new.description)
-        .bind(&new.cover)
-        .bind(new.starts_at)
-        .bind(new.ends_at)
-        .bind(new.goal.map(Cents::get))
-        .bind(new.offline.map(Cents::get))
-        .bind(new.created_at)
-        .bind(new.closed_at)
-        .bind(new.version)
-        .bind(new.in_review_since)
-        .execute(c)
-        .await
-        .map(|_| ()))?;
-    for (position, (id, weight)) in new.supported.iter().enumerate() {
-        run!(&mut *tx, c => sqlx::query(INSERT_SUPPORTED)
+    tx.execute(
+        query(INSERT)
             .bind(new.id.0)
-            .bind(position as i64)
-            .bind(id.0)
-            .bind(*weight)
-            .execute(c)
-            .await
-            .map(|_| ()))?;
+            .bind(new.nonprofit.0)
+            .bind(&new.slug)
+            .bind(new.account.0)
+            .bind(&new.title)
+            .bind(&new.description)
+            .bind(&new.cover)
+            .bind(new.starts_at)
+            .bind(new.ends_at)
+            .bind(new.goal.map(Cents::get))
+            .bind(new.offline.map(Cents::get))
+            .bind(new.created_at)
+            .bind(new.closed_at)
+            .bind(new.version)
+            .bind(new.in_review_since),
+    )
+    .await?;
+    for (position, (id, weight)) in new.supported.iter().enumerate() {
+        tx.execute(
+            query(INSERT_SUPPORTED)
+                .bind(new.id.0)
+                .bind(position as i64)
+                .bind(id.0)
+                .bind(*weight),
+        )
+        .await?;
     }
     Ok(())
 }
@@ -411,38 +396,38 @@ pub(super) async fn update(
     change: &str,
     now: i64,
 ) -> sqlx::Result<()> {
-    run!(&mut *tx, c => sqlx::query(UPDATE)
-        .bind(changed.id.0)
-        .bind(&changed.title)
-        .bind(&changed.description)
-        .bind(&changed.cover)
-        .bind(changed.starts_at)
-        .bind(changed.ends_at)
-        .bind(changed.goal.map(Cents::get))
-        .bind(changed.offline.map(Cents::get))
-        .bind(changed.closed_at)
-        .bind(changed.version)
-        .bind(changed.hidden_at)
-        .bind(&changed.hidden_reason)
-        .bind(changed.in_review_since)
-        .execute(c)
-        .await
-        .map(|_| ()))?;
-    run!(tx, c => sqlx::query(INSERT_CHANGE)
-        .bind(changed.id.0)
-        .bind(changed.version)
-        .bind(by.map(|account| account.0))
-        .bind(change)
-        .bind(now)
-        .execute(c)
-        .await
-        .map(|_| ()))
+    tx.execute(
+        query(UPDATE)
+            .bind(changed.id.0)
+            .bind(&changed.title)
+            .bind(&changed.description)
+            .bind(&changed.cover)
+            .bind(changed.starts_at)
+            .bind(changed.ends_at)
+            .bind(changed.goal.map(Cents::get))
+            .bind(changed.offline.map(Cents::get))
+            .bind(changed.closed_at)
+            .bind(changed.version)
+            .bind(changed.hidden_at)
+            .bind(&changed.hidden_reason)
+            .bind(changed.in_review_since),
+    )
+    .await?;
+    tx.execute(
+        query(INSERT_CHANGE)
+            .bind(changed.id.0)
+            .bind(changed.version)
+            .bind(by.map(|account| account.0))
+            .bind(change)
+            .bind(now),
+    )
+    .await
+    .map(|_| ())
 }
 
 /// Finds out who can see a hosted picture.
 pub(super) async fn find_cover_visibility(db: &Db, hosted_id: &str) -> sqlx::Result<CoverVisibility> {
-    let rows: Vec<(Uuid, bool)> =
-        read!(db, c => sqlx::query_as(OF_COVER).bind(hosted_id).fetch_all(c).await)?;
+    let rows: Vec<(Uuid, bool)> = db.fetch_all(query(OF_COVER).bind(hosted_id)).await?;
     let fundraisers: Vec<_> = rows
         .into_iter()
         .map(|(owner, is_public)| (AccountId(owner), is_public))
@@ -452,20 +437,21 @@ pub(super) async fn find_cover_visibility(db: &Db, hosted_id: &str) -> sqlx::Res
 
 /// Lists the covers of all fundraisers, including hidden and closed ones.
 pub async fn list_covers(db: &Db) -> sqlx::Result<Vec<String>> {
-    read!(db, c => sqlx::query_scalar(COVERS).fetch_all(c).await)
+    db.fetch_scalars(query(COVERS)).await
 }
 
 /// Lists the fundraisers that have a cover, with the ID of the cover.
 pub(crate) async fn list_covers_by_fundraiser(db: &Db) -> sqlx::Result<Vec<(FundraiserId, String)>> {
-    let rows: Vec<(Uuid, String)> = read!(db, c => sqlx::query_as(COVERS_BY_FUNDRAISER).fetch_all(c).await)?;
+    let rows: Vec<(Uuid, String)> = db.fetch_all(query(COVERS_BY_FUNDRAISER)).await?;
     Ok(with_fundraiser_ids(rows))
 }
 
 /// Finds the newest fundraisers whose titles contain a text.
 pub async fn find_by_title(db: &Db, text: &str, take: i64) -> sqlx::Result<Vec<(FundraiserId, String)>> {
     let pattern = format!("%{}%", escape_like(&text.to_lowercase()));
-    let rows: Vec<(Uuid, String)> =
-        read!(db, c => sqlx::query_as(FIND_BY_TITLE).bind(&pattern).bind(take).fetch_all(c).await)?;
+    let rows: Vec<(Uuid, String)> = db
+        .fetch_all(query(FIND_BY_TITLE).bind(&pattern).bind(take))
+        .await?;
     Ok(with_fundraiser_ids(rows))
 }
 
@@ -503,8 +489,7 @@ from_row!(SummaryRow {
 
 /// Lists the newest published fundraisers that support a nonprofit.
 pub async fn list_of_nonprofit(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<FundraiserSummary>> {
-    let rows: Vec<SummaryRow> =
-        read!(db, c => sqlx::query_as(OF_NONPROFIT).bind(id.0).bind(take).fetch_all(c).await)?;
+    let rows: Vec<SummaryRow> = db.fetch_all(query(OF_NONPROFIT).bind(id.0).bind(take)).await?;
     let listed = |row: SummaryRow| FundraiserSummary {
         id: FundraiserId(row.id),
         nonprofit: NonprofitId(row.nonprofit_id),
@@ -517,7 +502,7 @@ pub async fn list_of_nonprofit(db: &Db, id: NonprofitId, take: i64) -> sqlx::Res
 
 /// Lists every fundraiser with each nonprofit that it supports.
 pub(super) async fn list_pairs(db: &Db) -> sqlx::Result<Vec<(FundraiserId, NonprofitId)>> {
-    let pairs: Vec<(Uuid, Uuid)> = read!(db, c => sqlx::query_as(PAIRS).fetch_all(c).await)?;
+    let pairs: Vec<(Uuid, Uuid)> = db.fetch_all(query(PAIRS)).await?;
     Ok(pairs
         .into_iter()
         .map(|(fundraiser, nonprofit)| (FundraiserId(fundraiser), NonprofitId(nonprofit)))
@@ -529,8 +514,7 @@ pub(super) async fn list_pairs_of(
     db: &Db,
     id: FundraiserId,
 ) -> sqlx::Result<Vec<(FundraiserId, NonprofitId)>> {
-    let nonprofits: Vec<Uuid> =
-        read!(db, c => sqlx::query_scalar(NONPROFITS_OF).bind(id.0).fetch_all(c).await)?;
+    let nonprofits: Vec<Uuid> = db.fetch_scalars(query(NONPROFITS_OF).bind(id.0)).await?;
     let pairs = nonprofits
         .into_iter()
         .map(|nonprofit| (id, NonprofitId(nonprofit)));
@@ -585,13 +569,12 @@ impl From<FeedItemRow> for FeedItem {
 
 /// Lists the newest published fundraisers.
 pub async fn list_newest(db: &Db, take: i64) -> sqlx::Result<Vec<FeedItem>> {
-    let rows: Vec<FeedItemRow> = read!(db, c => sqlx::query_as(NEWEST).bind(take).fetch_all(c).await)?;
+    let rows: Vec<FeedItemRow> = db.fetch_all(query(NEWEST).bind(take)).await?;
     Ok(rows.into_iter().map(FeedItem::from).collect())
 }
 
 /// Lists the newest published fundraisers that support a nonprofit, with all that a feed shows.
 pub async fn list_newest_of(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<FeedItem>> {
-    let rows: Vec<FeedItemRow> =
-        read!(db, c => sqlx::query_as(NEWEST_OF).bind(id.0).bind(take).fetch_all(c).await)?;
+    let rows: Vec<FeedItemRow> = db.fetch_all(query(NEWEST_OF).bind(id.0).bind(take)).await?;
     Ok(rows.into_iter().map(FeedItem::from).collect())
 }

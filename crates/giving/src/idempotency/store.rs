@@ -2,7 +2,7 @@
 
 use super::{IdempotentRequest, StoredResponse};
 use crate::error::Error;
-use platform::db::{Db, StoreError, Tx, read, run};
+use platform::db::{Db, StoreError, Tx, query};
 
 const RETENTION_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
@@ -21,12 +21,14 @@ type Row = (Vec<u8>, String, String);
 ///
 /// [`Error::Mismatch`] if the first request was a different one.
 pub async fn find(db: &Db, request: &IdempotentRequest, now: i64) -> Result<Option<StoredResponse>, Error> {
-    let row: Option<Row> = read!(db, c => sqlx::query_as(FIND)
-        .bind(request.account.0)
-        .bind(&request.name)
-        .bind(now - RETENTION_MILLIS)
-        .fetch_optional(c)
-        .await)?;
+    let row: Option<Row> = db
+        .fetch_optional(
+            query(FIND)
+                .bind(request.account.0)
+                .bind(&request.name)
+                .bind(now - RETENTION_MILLIS),
+        )
+        .await?;
     response_to(request, row)
 }
 
@@ -36,12 +38,14 @@ pub(crate) async fn find_in(
     request: &IdempotentRequest,
     now: i64,
 ) -> Result<Option<StoredResponse>, StoreError<Error>> {
-    let row: Option<Row> = run!(tx, c => sqlx::query_as(FIND)
-        .bind(request.account.0)
-        .bind(&request.name)
-        .bind(now - RETENTION_MILLIS)
-        .fetch_optional(c)
-        .await)?;
+    let row: Option<Row> = tx
+        .fetch_optional(
+            query(FIND)
+                .bind(request.account.0)
+                .bind(&request.name)
+                .bind(now - RETENTION_MILLIS),
+        )
+        .await?;
     response_to(request, row).map_err(StoreError::Refused)
 }
 
@@ -60,19 +64,16 @@ pub(crate) async fn insert(
     response: &StoredResponse,
     now: i64,
 ) -> sqlx::Result<()> {
-    run!(&mut *tx, c => sqlx::query(REMOVE_OLD)
-        .bind(now - RETENTION_MILLIS)
-        .execute(c)
-        .await
-        .map(|_| ()))?;
-    run!(tx, c => sqlx::query(INSERT)
-        .bind(request.account.0)
-        .bind(&request.name)
-        .bind(request.hash.as_slice())
-        .bind(&response.location)
-        .bind(&response.body)
-        .bind(now)
-        .execute(c)
-        .await
-        .map(|_| ()))
+    tx.execute(query(REMOVE_OLD).bind(now - RETENTION_MILLIS)).await?;
+    tx.execute(
+        query(INSERT)
+            .bind(request.account.0)
+            .bind(&request.name)
+            .bind(request.hash.as_slice())
+            .bind(&response.location)
+            .bind(&response.body)
+            .bind(now),
+    )
+    .await
+    .map(|_| ())
 }

@@ -5,7 +5,7 @@
 use super::entry::{Balances, Entry, Hash, Head, Kind, Mode, Party, Posting, TotalsByMode};
 use super::prefetch::FundraiserMode;
 use super::rows::{EntryRow, HeadRow, NO_HASH, entry, head, totals};
-use platform::db::{Db, Tx, read, run};
+use platform::db::{Db, Tx, query, run};
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::Cents;
 use sqlx::QueryBuilder;
@@ -83,39 +83,39 @@ pub(crate) async fn lock_head(tx: &mut Tx) -> sqlx::Result<Head> {
         Tx::Sqlite(_) => HEAD,
         Tx::Postgres(_) => LOCK_HEAD,
     };
-    let row: HeadRow = run!(tx, c => sqlx::query_as(lock).fetch_one(c).await)?;
+    let row: HeadRow = tx.fetch_one(query(lock)).await?;
     Ok(head(row))
 }
 
 /// Reads the head of the ledger without a lock.
 pub async fn find_head(tx: &mut Tx) -> sqlx::Result<Head> {
-    let row: HeadRow = run!(tx, c => sqlx::query_as(HEAD).fetch_one(c).await)?;
+    let row: HeadRow = tx.fetch_one(query(HEAD)).await?;
     Ok(head(row))
 }
 
 /// Finds an entry by its source and external ID, without its postings.
 pub async fn find(tx: &mut Tx, source: &str, external_id: &str) -> sqlx::Result<Option<Entry>> {
-    let row: Option<EntryRow> =
-        run!(tx, c => sqlx::query_as(FIND).bind(source).bind(external_id).fetch_optional(c).await)?;
+    let row: Option<EntryRow> = tx
+        .fetch_optional(query(FIND).bind(source).bind(external_id))
+        .await?;
     Ok(row.map(|row| entry(row, Vec::new())))
 }
 
 /// Finds the hash of an entry. A hash of the wrong length is [`NO_HASH`].
 pub(crate) async fn find_hash(tx: &mut Tx, sequence: i64) -> sqlx::Result<Option<Hash>> {
-    let hash: Option<Vec<u8>> =
-        run!(tx, c => sqlx::query_scalar(FIND_HASH).bind(sequence).fetch_optional(c).await)?;
+    let hash: Option<Vec<u8>> = tx.fetch_optional_scalar(query(FIND_HASH).bind(sequence)).await?;
     Ok(hash.map(|hash| hash.try_into().unwrap_or(NO_HASH)))
 }
 
 /// Lists the next entries after a sequence number, with their postings.
 pub(crate) async fn list_after(tx: &mut Tx, sequence: i64, limit: i64) -> sqlx::Result<Vec<Entry>> {
-    let rows: Vec<EntryRow> =
-        run!(&mut *tx, c => sqlx::query_as(LIST_AFTER).bind(sequence).bind(limit).fetch_all(c).await)?;
+    let rows: Vec<EntryRow> = tx.fetch_all(query(LIST_AFTER).bind(sequence).bind(limit)).await?;
     let Some(last) = rows.last().map(|row| row.sequence) else {
         return Ok(Vec::new());
     };
-    let postings: Vec<(i64, String, String, i64)> =
-        run!(tx, c => sqlx::query_as(LIST_POSTINGS).bind(sequence).bind(last).fetch_all(c).await)?;
+    let postings: Vec<(i64, String, String, i64)> = tx
+        .fetch_all(query(LIST_POSTINGS).bind(sequence).bind(last))
+        .await?;
     let mut postings = postings.into_iter().peekable();
     let mut entries = Vec::with_capacity(rows.len());
     for row in rows {
@@ -140,23 +140,23 @@ pub(crate) async fn list_after(tx: &mut Tx, sequence: i64, limit: i64) -> sqlx::
 
 /// Lists up to 100 entries numbered below 1.
 pub(crate) async fn list_before_first(tx: &mut Tx) -> sqlx::Result<Vec<i64>> {
-    run!(tx, c => sqlx::query_scalar(LIST_BEFORE_FIRST).fetch_all(c).await)
+    tx.fetch_scalars(query(LIST_BEFORE_FIRST)).await
 }
 
 /// Lists up to 100 sequence numbers after `after`, or below 1, of postings without an entry.
 pub(crate) async fn list_stray_postings(tx: &mut Tx, after: i64) -> sqlx::Result<Vec<i64>> {
-    run!(tx, c => sqlx::query_scalar(LIST_STRAY_POSTINGS).bind(after).fetch_all(c).await)
+    tx.fetch_scalars(query(LIST_STRAY_POSTINGS).bind(after)).await
 }
 
 /// Lists the donations after `after` that have refunds.
 pub(crate) async fn list_refunded(tx: &mut Tx, after: i64) -> sqlx::Result<Vec<i64>> {
-    run!(tx, c => sqlx::query_scalar(LIST_REFUNDED).bind(after).fetch_all(c).await)
+    tx.fetch_scalars(query(LIST_REFUNDED).bind(after)).await
 }
 
 /// Finds the totals of a fundraiser in each mode: one row per mode, found by an index.
 pub async fn find_totals(db: &Db, id: FundraiserId) -> sqlx::Result<TotalsByMode> {
     type Row = (String, Option<i64>, Option<i64>);
-    let rows: Vec<Row> = read!(db, c => sqlx::query_as(TOTALS).bind(id.0).fetch_all(c).await)?;
+    let rows: Vec<Row> = db.fetch_all(query(TOTALS).bind(id.0)).await?;
     let mut found = TotalsByMode::default();
     for (mode, raised, supporters) in rows {
         if let Some(mode) = Mode::find(&mode) {
@@ -172,20 +172,16 @@ pub(crate) async fn find_balances(
     (id, mode): FundraiserMode,
     donor: Option<&str>,
 ) -> sqlx::Result<Balances> {
-    let (raised, supporters, net): (Option<i64>, Option<i64>, Option<i64>) = run!(tx, c => sqlx::query_as(BALANCES)
-        .bind(id.0)
-        .bind(mode.as_str())
-        .bind(donor)
-        .fetch_one(c)
-        .await)?;
+    let (raised, supporters, net): (Option<i64>, Option<i64>, Option<i64>) = tx
+        .fetch_one(query(BALANCES).bind(id.0).bind(mode.as_str()).bind(donor))
+        .await?;
     let net = donor.map(|_| Cents::new(net.unwrap_or_default()));
     Ok((totals(raised.zip(supporters)), net))
 }
 
 /// Lists what each nonprofit still holds of a donation, in the order of its postings.
 pub(crate) async fn list_held(tx: &mut Tx, donation: i64) -> sqlx::Result<Vec<(Party, Cents)>> {
-    let rows: Vec<(i64, String, i64)> =
-        run!(tx, c => sqlx::query_as(LIST_HELD).bind(donation).fetch_all(c).await)?;
+    let rows: Vec<(i64, String, i64)> = tx.fetch_all(query(LIST_HELD).bind(donation)).await?;
     let held = rows.into_iter().filter_map(|(_, id, amount)| {
         let party = Party::find("nonprofit", &id)?;
         Some((party, Cents::new(amount)))
@@ -200,7 +196,7 @@ pub(crate) async fn list_names(
     last: i64,
 ) -> sqlx::Result<HashMap<i64, (String, bool)>> {
     let rows: Vec<(i64, String, Option<i64>)> =
-        run!(tx, c => sqlx::query_as(LIST_NAMES).bind(after).bind(last).fetch_all(c).await)?;
+        tx.fetch_all(query(LIST_NAMES).bind(after).bind(last)).await?;
     let name = |(sequence, name, consented_at): (i64, String, Option<i64>)| {
         (sequence, (name, consented_at.is_some()))
     };
@@ -209,8 +205,7 @@ pub(crate) async fn list_names(
 
 /// Lists the names stored with the donations of a donor: sequence number, name, and whether it is public.
 pub(crate) async fn list_names_of(tx: &mut Tx, donor: &str) -> sqlx::Result<Vec<(i64, String, bool)>> {
-    let rows: Vec<(i64, String, Option<i64>)> =
-        run!(tx, c => sqlx::query_as(LIST_NAMES_OF).bind(donor).fetch_all(c).await)?;
+    let rows: Vec<(i64, String, Option<i64>)> = tx.fetch_all(query(LIST_NAMES_OF).bind(donor)).await?;
     let name =
         |(sequence, name, consented_at): (i64, String, Option<i64>)| (sequence, name, consented_at.is_some());
     Ok(rows.into_iter().map(name).collect())
@@ -218,15 +213,14 @@ pub(crate) async fn list_names_of(tx: &mut Tx, donor: &str) -> sqlx::Result<Vec<
 
 /// Removes the names stored with the donations of a donor. Returns how many.
 pub(crate) async fn remove_names_of(tx: &mut Tx, donor: &str) -> sqlx::Result<u64> {
-    run!(tx, c => sqlx::query(REMOVE_NAMES_OF).bind(donor).execute(c).await.map(|done| done.rows_affected()))
+    tx.execute(query(REMOVE_NAMES_OF).bind(donor)).await
 }
 
 /// Counts the entries of a fundraiser in any of the modes, and adds up their amounts.
 pub async fn sum_entries(db: &Db, id: FundraiserId, modes: &[Mode]) -> sqlx::Result<(i64, Cents)> {
     let (mut count, mut sum) = (0, 0);
     for mode in modes {
-        let row: (i64, i64) =
-            read!(db, c => sqlx::query_as(SUM_OF).bind(id.0).bind(mode.as_str()).fetch_one(c).await)?;
+        let row: (i64, i64) = db.fetch_one(query(SUM_OF).bind(id.0).bind(mode.as_str())).await?;
         count += row.0;
         sum += row.1;
     }
@@ -242,12 +236,14 @@ pub async fn list_entries_of(
 ) -> sqlx::Result<Vec<Entry>> {
     let mut found = Vec::new();
     for mode in modes {
-        let rows: Vec<EntryRow> = read!(db, c => sqlx::query_as(LIST_LAST_OF)
-            .bind(id.0)
-            .bind(mode.as_str())
-            .bind(take as i64)
-            .fetch_all(c)
-            .await)?;
+        let rows: Vec<EntryRow> = db
+            .fetch_all(
+                query(LIST_LAST_OF)
+                    .bind(id.0)
+                    .bind(mode.as_str())
+                    .bind(take as i64),
+            )
+            .await?;
         found.extend(rows.into_iter().map(|row| entry(row, Vec::new())));
     }
     found.sort_unstable_by_key(|entry: &Entry| Reverse(entry.sequence));
@@ -257,35 +253,39 @@ pub async fn list_entries_of(
 
 /// Finds the sequence number of the last entry, and when it was recorded.
 pub(crate) async fn find_last(db: &Db) -> sqlx::Result<Option<(i64, i64)>> {
-    read!(db, c => sqlx::query_as(FIND_LAST).fetch_optional(c).await)
+    db.fetch_optional(query(FIND_LAST)).await
 }
 
 /// Finds when an entry was recorded.
 pub async fn find_recorded_at(db: &Db, sequence: i64) -> sqlx::Result<Option<i64>> {
-    read!(db, c => sqlx::query_scalar(FIND_RECORDED_AT).bind(sequence).fetch_optional(c).await)
+    db.fetch_optional_scalar(query(FIND_RECORDED_AT).bind(sequence))
+        .await
 }
 
 /// Does the same within a transaction.
 pub(crate) async fn find_recorded_at_in(tx: &mut Tx, sequence: i64) -> sqlx::Result<Option<i64>> {
-    run!(tx, c => sqlx::query_scalar(FIND_RECORDED_AT).bind(sequence).fetch_optional(c).await)
+    tx.fetch_optional_scalar(query(FIND_RECORDED_AT).bind(sequence))
+        .await
 }
 
 /// Finds the fundraiser of an entry.
 pub async fn find_fundraiser(db: &Db, sequence: i64) -> sqlx::Result<Option<FundraiserId>> {
-    let id: Option<Uuid> =
-        read!(db, c => sqlx::query_scalar(FIND_FUNDRAISER).bind(sequence).fetch_optional(c).await)?;
+    let id: Option<Uuid> = db
+        .fetch_optional_scalar(query(FIND_FUNDRAISER).bind(sequence))
+        .await?;
     Ok(id.map(FundraiserId))
 }
 
 /// Returns what is left of a donation after its refunds.
 pub(crate) async fn find_remaining(db: &Db, donation: i64) -> sqlx::Result<Cents> {
-    read!(db, c => sqlx::query_scalar(REMAINING).bind(donation).fetch_one(c).await).map(Cents::new)
+    db.fetch_scalar(query(REMAINING).bind(donation))
+        .await
+        .map(Cents::new)
 }
 
 /// Lists what each nonprofit receives by an entry.
 pub(crate) async fn list_shares(db: &Db, sequence: i64) -> sqlx::Result<Vec<(NonprofitId, Cents)>> {
-    let rows: Vec<(String, i64)> =
-        read!(db, c => sqlx::query_as(LIST_SHARES).bind(sequence).fetch_all(c).await)?;
+    let rows: Vec<(String, i64)> = db.fetch_all(query(LIST_SHARES).bind(sequence)).await?;
     let share = |(id, amount): (String, i64)| {
         let id = Uuid::try_parse(&id).ok()?;
         Some((NonprofitId(id), Cents::new(amount)))
@@ -301,12 +301,9 @@ pub async fn sum_since(
     first: i64,
     since: i64,
 ) -> sqlx::Result<Vec<(Mode, i64, Cents)>> {
-    let rows: Vec<(String, i64, i64)> = run!(tx, c => sqlx::query_as(SUM_SINCE)
-        .bind(first)
-        .bind(since)
-        .bind(kind.as_str())
-        .fetch_all(c)
-        .await)?;
+    let rows: Vec<(String, i64, i64)> = tx
+        .fetch_all(query(SUM_SINCE).bind(first).bind(since).bind(kind.as_str()))
+        .await?;
     let sum =
         |(mode, count, amount): (String, i64, i64)| Some((Mode::find(&mode)?, count, Cents::new(amount)));
     Ok(rows.into_iter().filter_map(sum).collect())
@@ -331,11 +328,6 @@ pub(crate) async fn remove_names(tx: &mut Tx, entries: &[i64]) -> sqlx::Result<u
 
 /// Hides the public name stored with an entry, and the message with it, from public pages. Returns `false` if there is none.
 pub(crate) async fn hide_name(tx: &mut Tx, sequence: i64, now: i64) -> sqlx::Result<bool> {
-    let hidden = run!(tx, c => sqlx::query(HIDE_NAME)
-        .bind(sequence)
-        .bind(now)
-        .execute(c)
-        .await
-        .map(|done| done.rows_affected()))?;
+    let hidden = tx.execute(query(HIDE_NAME).bind(sequence).bind(now)).await?;
     Ok(hidden > 0)
 }

@@ -2,7 +2,7 @@
 
 use super::{Reason, Report, Subject};
 use access::audit::{self, Action, Actor};
-use platform::db::{Db, Tx, from_row, read, run};
+use platform::db::{Db, Tx, from_row, query};
 use platform::email_address::EmailAddress;
 use platform::ids::NonprofitId;
 use uuid::Uuid;
@@ -69,72 +69,64 @@ fn report(row: ReportRow) -> Option<Report> {
 /// Inserts a report, unless it exists already.
 pub async fn insert(db: &Db, new: &Report) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(INSERT)
-        .bind(new.id)
-        .bind(new.subject.kind())
-        .bind(new.subject.id())
-        .bind(new.reason.as_str())
-        .bind(&new.details)
-        .bind(&new.email)
-        .bind(new.created_at)
-        .execute(c)
-        .await
-        .map(|_| ()))?;
+    tx.execute(
+        query(INSERT)
+            .bind(new.id)
+            .bind(new.subject.kind())
+            .bind(new.subject.id())
+            .bind(new.reason.as_str())
+            .bind(&new.details)
+            .bind(&new.email)
+            .bind(new.created_at),
+    )
+    .await?;
     tx.commit().await
 }
 
 /// Finds a report.
 pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<Report>> {
-    let row: Option<ReportRow> = read!(db, c => sqlx::query_as(FIND).bind(id).fetch_optional(c).await)?;
+    let row: Option<ReportRow> = db.fetch_optional(query(FIND).bind(id)).await?;
     Ok(row.and_then(report))
 }
 
 /// Lists the reports that were sent with an email address, oldest first.
 pub async fn list_by_email(db: &Db, email: &EmailAddress) -> sqlx::Result<Vec<Report>> {
-    let rows: Vec<ReportRow> =
-        read!(db, c => sqlx::query_as(LIST_BY_EMAIL).bind(email.normalized()).fetch_all(c).await)?;
+    let rows: Vec<ReportRow> = db
+        .fetch_all(query(LIST_BY_EMAIL).bind(email.normalized()))
+        .await?;
     Ok(rows.into_iter().filter_map(report).collect())
 }
 
 /// Removes an email address from the reports that were sent with it, and returns their number.
 pub async fn erase_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64> {
-    run!(tx, c => sqlx::query(ERASE_EMAIL)
-        .bind(email.normalized())
-        .execute(c)
-        .await
-        .map(|done| done.rows_affected()))
+    tx.execute(query(ERASE_EMAIL).bind(email.normalized())).await
 }
 
 /// Lists the open reports, oldest first, or the closed ones, newest first.
 pub async fn list(db: &Db, is_closed: bool, take: i64, skip: i64) -> sqlx::Result<Vec<Report>> {
-    let query = if is_closed { CLOSED } else { OPEN };
-    let rows: Vec<ReportRow> =
-        read!(db, c => sqlx::query_as(query).bind(take).bind(skip).fetch_all(c).await)?;
+    let sql = if is_closed { CLOSED } else { OPEN };
+    let rows: Vec<ReportRow> = db.fetch_all(query(sql).bind(take).bind(skip)).await?;
     Ok(rows.into_iter().filter_map(report).collect())
 }
 
 /// Lists the open reports about a nonprofit, oldest first.
 pub async fn list_open_of_nonprofit(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<Report>> {
-    let rows: Vec<ReportRow> =
-        read!(db, c => sqlx::query_as(OPEN_OF_NONPROFIT).bind(id.0).bind(take).fetch_all(c).await)?;
+    let rows: Vec<ReportRow> = db
+        .fetch_all(query(OPEN_OF_NONPROFIT).bind(id.0).bind(take))
+        .await?;
     Ok(rows.into_iter().filter_map(report).collect())
 }
 
 /// Counts the open or the closed reports.
 pub async fn count(db: &Db, is_closed: bool) -> sqlx::Result<i64> {
-    let query = if is_closed { COUNT_CLOSED } else { COUNT_OPEN };
-    read!(db, c => sqlx::query_scalar(query).fetch_one(c).await)
+    let sql = if is_closed { COUNT_CLOSED } else { COUNT_OPEN };
+    db.fetch_scalar(query(sql)).await
 }
 
 /// Closes a report, with an audit entry. Returns `false` if it is closed already or does not exist.
 pub async fn close(db: &Db, id: Uuid, actor: Actor, now: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let closed = run!(&mut tx, c => sqlx::query(CLOSE)
-        .bind(id)
-        .bind(now)
-        .execute(c)
-        .await
-        .map(|result| result.rows_affected()))?;
+    let closed = tx.execute(query(CLOSE).bind(id).bind(now)).await?;
     if closed == 0 {
         return Ok(false);
     }

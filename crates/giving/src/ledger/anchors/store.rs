@@ -3,7 +3,7 @@
 
 use super::Anchor;
 use crate::ledger::entry::Hash;
-use platform::db::{Db, Tx, from_row, read, run};
+use platform::db::{Db, Tx, from_row, query};
 use platform::secret::StoreSecret;
 use std::collections::HashSet;
 use uuid::Uuid;
@@ -39,18 +39,13 @@ from_row!(LedgerEnds {
 
 /// Finds where the ledger ends and up to where it has an anchor.
 pub(super) async fn find_ends(db: &Db) -> sqlx::Result<LedgerEnds> {
-    read!(db, c => sqlx::query_as(FIND_LAST).fetch_one(c).await)
+    db.fetch_one(query(FIND_LAST)).await
 }
 
 /// Claims to write the next anchor. Returns `false` if another server did so after `before`.
 pub(super) async fn claim(db: &Db, now: i64, before: i64) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
-    let claimed = run!(&mut tx, c => sqlx::query(CLAIM)
-        .bind(now)
-        .bind(before)
-        .execute(c)
-        .await
-        .map(|done| done.rows_affected()))?;
+    let claimed = tx.execute(query(CLAIM).bind(now).bind(before)).await?;
     tx.commit().await?;
     Ok(claimed == 1)
 }
@@ -58,20 +53,19 @@ pub(super) async fn claim(db: &Db, now: i64, before: i64) -> sqlx::Result<bool> 
 /// Records that an anchor was written to every place.
 pub(super) async fn mark_written(db: &Db, anchor: &Anchor) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    run!(&mut tx, c => sqlx::query(MARK_WRITTEN)
-        .bind(anchor.entries)
-        .bind(anchor.hash.as_slice())
-        .bind(anchor.at)
-        .execute(c)
-        .await
-        .map(|_| ()))?;
+    tx.execute(
+        query(MARK_WRITTEN)
+            .bind(anchor.entries)
+            .bind(anchor.hash.as_slice())
+            .bind(anchor.at),
+    )
+    .await?;
     tx.commit().await
 }
 
 /// Finds the hash of an entry. One of another length than a hash counts as missing.
 pub(super) async fn find_hash(db: &Db, sequence: i64) -> sqlx::Result<Option<Hash>> {
-    let hash: Option<Vec<u8>> =
-        read!(db, c => sqlx::query_scalar(FIND_HASH).bind(sequence).fetch_optional(c).await)?;
+    let hash: Option<Vec<u8>> = db.fetch_optional_scalar(query(FIND_HASH).bind(sequence)).await?;
     Ok(hash.and_then(|hash| hash.try_into().ok()))
 }
 
@@ -81,8 +75,7 @@ pub(super) async fn list_accepted(
     secret: &StoreSecret,
     store: Uuid,
 ) -> sqlx::Result<HashSet<(i64, Hash)>> {
-    let rows: Vec<(i64, Vec<u8>, Vec<u8>)> =
-        read!(db, c => sqlx::query_as(LIST_ACCEPTED).fetch_all(c).await)?;
+    let rows: Vec<(i64, Vec<u8>, Vec<u8>)> = db.fetch_all(query(LIST_ACCEPTED)).await?;
     let accepted = rows.into_iter().filter_map(|(entries, hash, found)| {
         let hash: Hash = hash.try_into().ok()?;
         (mac(secret, store, entries, &hash)[..] == found).then_some((entries, hash))
@@ -93,20 +86,21 @@ pub(super) async fn list_accepted(
 /// Accepts that the entry of an anchor is lost.
 pub(super) async fn accept(tx: &mut Tx, secret: &StoreSecret, anchor: &Anchor, now: i64) -> sqlx::Result<()> {
     let mac = mac(secret, anchor.store, anchor.entries, &anchor.hash);
-    run!(&mut *tx, c => sqlx::query(REMOVE_ACCEPTED)
-        .bind(anchor.entries)
-        .bind(anchor.hash.as_slice())
-        .execute(c)
-        .await
-        .map(|_| ()))?;
-    run!(tx, c => sqlx::query(INSERT_ACCEPTED)
-        .bind(anchor.entries)
-        .bind(anchor.hash.as_slice())
-        .bind(now)
-        .bind(mac.as_slice())
-        .execute(c)
-        .await
-        .map(|_| ()))
+    tx.execute(
+        query(REMOVE_ACCEPTED)
+            .bind(anchor.entries)
+            .bind(anchor.hash.as_slice()),
+    )
+    .await?;
+    tx.execute(
+        query(INSERT_ACCEPTED)
+            .bind(anchor.entries)
+            .bind(anchor.hash.as_slice())
+            .bind(now)
+            .bind(mac.as_slice()),
+    )
+    .await
+    .map(|_| ())
 }
 
 fn mac(secret: &StoreSecret, store: Uuid, entries: i64, hash: &Hash) -> [u8; 32] {

@@ -2,7 +2,7 @@
 
 use super::{Checkpoint, PriorBalances, mac};
 use crate::ledger::entry::{Mode, Party};
-use platform::db::{Db, Tx, from_row, read, run};
+use platform::db::{Db, Tx, from_row, query};
 use platform::ids::FundraiserId;
 use platform::money::Cents;
 use platform::secret::StoreSecret;
@@ -42,7 +42,7 @@ from_row!(CheckpointRow {
 
 /// Finds the checkpoint. One with a wrong HMAC is not used.
 pub async fn find(db: &Db, secret: &StoreSecret) -> sqlx::Result<Option<Checkpoint>> {
-    let row: Option<CheckpointRow> = read!(db, c => sqlx::query_as(FIND).fetch_optional(c).await)?;
+    let row: Option<CheckpointRow> = db.fetch_optional(query(FIND)).await?;
     let valid = row.filter(|row| {
         let expected = mac(secret, row.entries, &row.hash, &row.sums, row.checked_at);
         expected[..] == row.mac
@@ -62,39 +62,37 @@ pub async fn save(db: &Db, secret: &StoreSecret, checkpoint: &Checkpoint, now: i
     let mac = mac(secret, checkpoint.entries, &checkpoint.hash, &sums, now);
     let mut tx = db.write().await?;
     remove(&mut tx).await?;
-    run!(&mut tx, c => sqlx::query(INSERT)
-        .bind(checkpoint.entries)
-        .bind(checkpoint.hash.as_slice())
-        .bind(&sums)
-        .bind(now)
-        .bind(mac.as_slice())
-        .execute(c)
-        .await
-        .map(|_| ()))?;
+    tx.execute(
+        query(INSERT)
+            .bind(checkpoint.entries)
+            .bind(checkpoint.hash.as_slice())
+            .bind(&sums)
+            .bind(now)
+            .bind(mac.as_slice()),
+    )
+    .await?;
     tx.commit().await
 }
 
 /// Removes the checkpoint, so that the next check verifies the whole ledger.
 pub async fn remove(tx: &mut Tx) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(REMOVE).execute(c).await.map(|_| ()))
+    tx.execute(query(REMOVE)).await.map(|_| ())
 }
 
 /// Reads the balances at a checkpoint that the entries after it change.
 pub(crate) async fn find_prior_balances(tx: &mut Tx, entries: i64) -> sqlx::Result<PriorBalances> {
     let mut prior = PriorBalances::default();
-    let donors: Vec<(Uuid, String, String, i64)> =
-        run!(&mut *tx, c => sqlx::query_as(DONORS).bind(entries).fetch_all(c).await)?;
+    let donors: Vec<(Uuid, String, String, i64)> = tx.fetch_all(query(DONORS).bind(entries)).await?;
     for (fundraiser, mode, donor, net) in donors {
         if let Some(mode) = Mode::find(&mode) {
             let key = (FundraiserId(fundraiser), mode, donor);
             prior.donors.insert(key, Cents::new(net));
         }
     }
-    let refunded: Vec<(i64, String)> =
-        run!(&mut *tx, c => sqlx::query_as(REFUNDED_AFTER).bind(entries).fetch_all(c).await)?;
+    let refunded: Vec<(i64, String)> = tx.fetch_all(query(REFUNDED_AFTER).bind(entries)).await?;
     for (donation, mode) in refunded {
         let postings: Vec<(i64, String, i64)> =
-            run!(&mut *tx, c => sqlx::query_as(HELD).bind(donation).bind(entries).fetch_all(c).await)?;
+            tx.fetch_all(query(HELD).bind(donation).bind(entries)).await?;
         let held = postings.into_iter().filter_map(|(_, id, cents)| {
             let Party::Nonprofit(id) = Party::find("nonprofit", &id)? else {
                 return None;

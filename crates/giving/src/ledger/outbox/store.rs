@@ -1,6 +1,6 @@
 //! The SQL of reading and pruning the outbox. `ledger_head` records up to where it was pruned.
 
-use platform::db::{Tx, run};
+use platform::db::{Tx, query};
 use platform::ids::FundraiserId;
 use uuid::Uuid;
 
@@ -14,28 +14,29 @@ const FUNDRAISERS: &str = "select distinct fundraiser_id from outbox where seque
 
 /// Returns the number of rows, and the first and last sequence numbers.
 pub(crate) async fn find_extent(tx: &mut Tx) -> sqlx::Result<(i64, i64, i64)> {
-    run!(tx, c => sqlx::query_as(EXTENT).fetch_one(c).await)
+    tx.fetch_one(query(EXTENT)).await
 }
 
 /// Returns the sequence number of the last pruned row.
 pub(crate) async fn find_last_pruned(tx: &mut Tx) -> sqlx::Result<i64> {
-    run!(tx, c => sqlx::query_scalar(LAST_PRUNED).fetch_one(c).await)
+    tx.fetch_scalar(query(LAST_PRUNED)).await
 }
 
 /// Finds the first row that was created at `since` or later.
 pub(crate) async fn find_first_since(tx: &mut Tx, since: i64) -> sqlx::Result<Option<i64>> {
-    run!(tx, c => sqlx::query_scalar(FIRST_SINCE).bind(since).fetch_optional(c).await)
+    tx.fetch_optional_scalar(query(FIRST_SINCE).bind(since)).await
 }
 
 /// Removes the rows up to `last`, and records that in the head.
 pub(crate) async fn remove_up_to(tx: &mut Tx, last: i64) -> sqlx::Result<()> {
-    run!(&mut *tx, c => sqlx::query(SET_LAST_PRUNED).bind(last).execute(c).await.map(|_| ()))?;
-    run!(tx, c => sqlx::query(REMOVE).bind(last).execute(c).await.map(|_| ()))
+    tx.execute(query(SET_LAST_PRUNED).bind(last)).await?;
+    tx.execute(query(REMOVE).bind(last)).await.map(|_| ())
 }
 
 /// Lists the fundraisers of the rows after `after` up to `last`.
 pub(crate) async fn list_fundraisers(tx: &mut Tx, after: i64, last: i64) -> sqlx::Result<Vec<FundraiserId>> {
-    let ids: Vec<Uuid> =
-        run!(tx, c => sqlx::query_scalar(FUNDRAISERS).bind(after).bind(last).fetch_all(c).await)?;
+    let ids: Vec<Uuid> = tx
+        .fetch_scalars(query(FUNDRAISERS).bind(after).bind(last))
+        .await?;
     Ok(ids.into_iter().map(FundraiserId).collect())
 }
