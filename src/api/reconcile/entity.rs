@@ -5,10 +5,9 @@ use crate::http::error::{Error, Result};
 use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use directory::View;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::identifier::Identifier;
-use directory::query::search::HitLocation;
+use directory::{HitLocation, View};
 use serde::Serialize;
 use std::sync::Arc;
 

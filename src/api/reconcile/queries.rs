@@ -2,11 +2,10 @@
 
 use super::entity::{NONPROFIT, Named, describe, locate};
 use crate::http::error::{Error, Result};
-use directory::View;
 use directory::nonprofits::ein::Ein;
 use directory::query::matching::score::Reason;
 use directory::query::matching::{Matcher, Row};
-use directory::query::search::HitLocation;
+use directory::{HitLocation, View};
 use platform::text::cut;
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -1,24 +1,25 @@
 //! The nonprofit: its identifiers, readable name and location, IRS facts, causes and prominence.
 
 pub mod aliases;
-pub mod assemble;
+pub(crate) mod assemble;
 pub mod bulk;
-pub mod capitalization;
+pub(crate) mod capitalization;
 mod cause_rules;
 pub mod cause_set;
 pub mod causes;
 mod chapter;
-pub mod describe;
+pub(crate) mod describe;
 pub mod ein;
 pub mod filing;
 pub mod identifier;
 pub mod irs;
-pub mod kinds;
+pub(crate) mod kinds;
 pub mod lists;
 pub mod location;
 pub mod name;
 pub mod ntee;
-pub mod precedence;
+pub(crate) mod position;
+pub(crate) mod precedence;
 pub mod prominence;
 pub mod rows;
 pub mod sentence;
@@ -27,7 +28,8 @@ pub mod slug;
 pub mod sources;
 pub mod store;
 pub mod tax_facts;
-pub mod tax_record;
+pub(crate) mod tax_record;
+pub mod zip_codes;
 
 use cause_set::CauseSet;
 use ein::Ein;

@@ -2,11 +2,10 @@
 
 use crate::nonprofits::Nonprofit;
 use crate::query::near::{Area, Near};
-use crate::query::search::HitLocation;
 use crate::snapshot::documents::cause_label;
 use crate::snapshot::edits::Element;
 use crate::snapshot::overlay;
-use crate::snapshot::view::View;
+use crate::snapshot::view::{HitLocation, View};
 use std::cmp::Ordering;
 
 impl View {

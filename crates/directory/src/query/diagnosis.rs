@@ -3,8 +3,7 @@
 use crate::nonprofits::ein::Ein;
 use crate::query::filter::{FilterField, SearchFilter};
 use crate::query::near::Area;
-use crate::query::search::HitLocation;
-use crate::snapshot::view::View;
+use crate::snapshot::view::{HitLocation, View};
 use ::search::{Rewrite, Tokens};
 
 /// How many results are considered for each filter.

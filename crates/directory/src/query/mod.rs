@@ -1,9 +1,9 @@
 //! Answers from a view of the directory: search, lists by cause and by location, matching of names, and explanations.
 
-pub mod browse;
+mod browse;
 pub mod diagnosis;
 pub mod ein_status;
-pub mod explain;
+mod explain;
 pub mod filter;
 pub mod matching;
 pub mod near;

@@ -1,13 +1,10 @@
 //! Searches a view of the directory.
 
 use crate::nonprofits::Nonprofit;
-use crate::nonprofits::identifier::Identifier;
 use crate::query::filter::{Order, SearchFilter};
-use crate::query::near::zip_codes::ZipNumber;
 use crate::query::near::{Area, Near};
 use crate::snapshot::Snapshot;
-use crate::snapshot::item::Item;
-use crate::snapshot::view::View;
+use crate::snapshot::view::{HitLocation, View};
 use ::search::{EXACT_NAME_RANK, Hit, MergeFilter, Query, SearchResults};
 use platform::text::fold;
 use std::cmp::Reverse;
@@ -39,13 +36,6 @@ pub struct AllHits {
     pub hits: Arc<[HitRef]>,
     /// Whether there are no others.
     pub is_complete: bool,
-}
-
-/// The index of a nonprofit in the snapshot or in the overlay of a view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HitLocation {
-    Snapshot(u32),
-    Overlay(u32),
 }
 
 /// Returns a function that maps each hit to its matched words. Consecutive hits mostly share them.
@@ -81,41 +71,6 @@ impl View {
     /// Returns the distance in miles from the center of a circle to the nonprofit at a location, if it is known.
     pub fn miles_from(&self, near: &Near, location: HitLocation) -> Option<f64> {
         near.miles_to(self.zip(location)?)
-    }
-
-    /// Returns the ZIP code of the nonprofit at a location, if it is known where that is.
-    pub(crate) fn zip(&self, location: HitLocation) -> Option<ZipNumber> {
-        match location {
-            HitLocation::Snapshot(index) => self.snapshot.as_ref()?.zip(index),
-            HitLocation::Overlay(index) => self.overlay.zip(index),
-        }
-    }
-
-    /// Reads the nonprofit at a location.
-    #[inline]
-    pub fn nonprofit(&self, location: HitLocation) -> Option<Nonprofit<'_>> {
-        match location {
-            HitLocation::Snapshot(index) => self.snapshot.as_ref()?.nonprofit(index),
-            HitLocation::Overlay(index) => self.overlay.nonprofit(index),
-        }
-    }
-
-    /// Reads the item of the nonprofit at a location.
-    #[inline]
-    pub fn item(&self, location: HitLocation) -> Option<Item<'_>> {
-        match location {
-            HitLocation::Snapshot(index) => self.snapshot.as_ref()?.item(index),
-            HitLocation::Overlay(index) => self.overlay.item(index),
-        }
-    }
-
-    /// Returns where the nonprofit that an identifier names is.
-    pub fn locate(&self, identifier: &Identifier) -> Option<HitLocation> {
-        if let Some(position) = self.overlay.position(identifier) {
-            return Some(HitLocation::Overlay(position));
-        }
-        let position = self.snapshot.as_ref()?.position(identifier)?;
-        (!self.overlay.replaces(position)).then_some(HitLocation::Snapshot(position))
     }
 
     /// Appends where the best `take` nonprofits of the snapshot and of the overlay are, each best first.

@@ -4,8 +4,7 @@ use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::rows::{NonprofitRow, Profile};
 use crate::nonprofits::store;
-use crate::query::near;
-use crate::query::near::zip_codes::ZipNumber;
+use crate::nonprofits::zip_codes::{ZipNumber, zip_of};
 use crate::snapshot::counts::Counts;
 use crate::snapshot::documents;
 use crate::snapshot::file::{SnapshotMeta, SnapshotWriter};
@@ -211,7 +210,7 @@ impl Records {
                 record::read(bytes).ok_or_else(|| io::Error::other("a record cannot be read back"))?;
             ids.push((nonprofit.id.0.as_u64_pair().0, position));
             slugs.push((text_key(nonprofit.slug), position));
-            zips.extend_from_slice(&ZipNumber::to_bytes(near::zip_of(&nonprofit)));
+            zips.extend_from_slice(&ZipNumber::to_bytes(zip_of(&nonprofit)));
             if let Some(ein) = nonprofit.ein {
                 eins.push((number_key(u64::from(ein.value())), position));
             }

@@ -2,8 +2,9 @@
 
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::size::Size;
+use crate::nonprofits::zip_codes::zip_of;
 use crate::nonprofits::{Nonprofit, aliases, kinds, location};
-use crate::query::near;
+use crate::snapshot::squares::square_label;
 use crate::snapshot::thesaurus::thesaurus;
 use ::search::{BuildError, Document, IndexBuilder};
 use platform::text::fold;
@@ -69,7 +70,7 @@ pub fn add(
     if !nonprofit.city.is_empty() {
         labels.push(city_label(nonprofit.city));
     }
-    labels.extend(near::zip_of(nonprofit).and_then(near::square_label));
+    labels.extend(zip_of(nonprofit).and_then(square_label));
     if nonprofit.is_disbursable() {
         labels.push(DISBURSABLE.to_owned());
     }

@@ -3,28 +3,29 @@
 //! It holds every nonprofit in order of prominence, its JSON in responses, lookup tables by identifier, and the search
 //! index. A nonprofit is addressed by its position, which counts from the most prominent.
 
-pub mod build;
+pub(crate) mod build;
 pub mod check;
 pub mod counts;
-pub mod documents;
-pub mod edits;
-pub mod file;
+pub(crate) mod documents;
+pub(crate) mod edits;
+pub(crate) mod file;
 pub mod item;
-pub mod overlay;
+pub(crate) mod overlay;
 pub mod publish;
 pub mod rebuild;
 pub mod record;
 pub mod refresh;
-pub mod rules;
+pub(crate) mod rules;
 pub mod sitemaps;
+pub(crate) mod squares;
 pub mod table;
 mod thesaurus;
-pub mod view;
+pub(crate) mod view;
 
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::cause_set::CauseSet;
 use crate::nonprofits::identifier::Identifier;
-use crate::query::near::zip_codes::ZipNumber;
+use crate::nonprofits::zip_codes::ZipNumber;
 use crate::snapshot::counts::Counts;
 use crate::snapshot::file::{SnapshotError, SnapshotFile, SnapshotMeta};
 use crate::snapshot::item::Item;

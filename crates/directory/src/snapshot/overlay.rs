@@ -5,8 +5,7 @@ use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::rows::{NonprofitRow, Profile};
-use crate::query::near;
-use crate::query::near::zip_codes::ZipNumber;
+use crate::nonprofits::zip_codes::{ZipNumber, zip_of};
 use crate::snapshot::Snapshot;
 use crate::snapshot::documents::{self, cause_label};
 use crate::snapshot::edits::Edits;
@@ -67,7 +66,7 @@ impl Overlay {
                 overlay.zips.push(None);
                 continue;
             };
-            overlay.zips.push(near::zip_of(&nonprofit));
+            overlay.zips.push(zip_of(&nonprofit));
             overlay.by_id.insert(nonprofit.id.0, position);
             overlay.by_slug.insert(nonprofit.slug.into(), position);
             if let Some(ein) = nonprofit.ein {

@@ -1,6 +1,6 @@
 //! The version of the code and data that turn stored rows into a snapshot.
 
-use crate::query::near::zip_codes;
+use crate::nonprofits::zip_codes;
 use std::sync::LazyLock;
 
 /// Incremented with every change to the code that turns rows into records, labels or shown text.

@@ -2,8 +2,10 @@
 
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::identifier::Identifier;
+use crate::nonprofits::zip_codes::ZipNumber;
 use crate::snapshot::Snapshot;
 use crate::snapshot::counts::Counts;
+use crate::snapshot::item::Item;
 use crate::snapshot::overlay::Overlay;
 use crate::snapshot::record;
 use platform::db::Revision;
@@ -35,6 +37,13 @@ pub enum NonprofitRef {
     Store(Vec<u8>),
 }
 
+/// The index of a nonprofit in the snapshot or in the overlay of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HitLocation {
+    Snapshot(u32),
+    Overlay(u32),
+}
+
 impl View {
     /// Returns whether the view is answered from a snapshot and shows this revision.
     pub fn shows(&self, revision: Revision) -> bool {
@@ -62,6 +71,41 @@ impl View {
             let snapshot = self.snapshot.as_ref()?;
             snapshot.nonprofit(snapshot.position(identifier)?)
         })
+    }
+
+    /// Returns the ZIP code of the nonprofit at a location, if it is known where that is.
+    pub(crate) fn zip(&self, location: HitLocation) -> Option<ZipNumber> {
+        match location {
+            HitLocation::Snapshot(index) => self.snapshot.as_ref()?.zip(index),
+            HitLocation::Overlay(index) => self.overlay.zip(index),
+        }
+    }
+
+    /// Reads the nonprofit at a location.
+    #[inline]
+    pub fn nonprofit(&self, location: HitLocation) -> Option<Nonprofit<'_>> {
+        match location {
+            HitLocation::Snapshot(index) => self.snapshot.as_ref()?.nonprofit(index),
+            HitLocation::Overlay(index) => self.overlay.nonprofit(index),
+        }
+    }
+
+    /// Reads the item of the nonprofit at a location.
+    #[inline]
+    pub fn item(&self, location: HitLocation) -> Option<Item<'_>> {
+        match location {
+            HitLocation::Snapshot(index) => self.snapshot.as_ref()?.item(index),
+            HitLocation::Overlay(index) => self.overlay.item(index),
+        }
+    }
+
+    /// Returns where the nonprofit that an identifier names is.
+    pub fn locate(&self, identifier: &Identifier) -> Option<HitLocation> {
+        if let Some(position) = self.overlay.position(identifier) {
+            return Some(HitLocation::Overlay(position));
+        }
+        let position = self.snapshot.as_ref()?.position(identifier)?;
+        (!self.overlay.replaces(position)).then_some(HitLocation::Snapshot(position))
     }
 }
 

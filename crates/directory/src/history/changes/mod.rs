@@ -9,8 +9,7 @@ mod store;
 
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::identifier::Identifier;
-use crate::query::search::HitLocation;
-use crate::snapshot::view::View;
+use crate::snapshot::view::{HitLocation, View};
 use platform::db::{Db, Revision, Topic, Tx};
 use platform::ids::NonprofitId;
 use std::collections::HashSet;

@@ -3,26 +3,19 @@
 //! A nonprofit is where its ZIP code is. The snapshot has the number of the ZIP code of each nonprofit, so that a filter
 //! tests one bit per nonprofit, and labels for squares of two degrees, so that a search reads only the nonprofits around.
 
-mod position;
-pub mod zip_codes;
-
-pub use position::Position;
-
-use crate::nonprofits::Nonprofit;
+use crate::nonprofits::position::Position;
+use crate::nonprofits::zip_codes::{ZipCodes, ZipNumber};
+use crate::snapshot::squares::{label_of, square_of};
 use ::search::Index;
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
 use thiserror::Error;
-use zip_codes::{ZipCodes, ZipNumber};
 
 /// The radius in miles if none is sent.
 pub const DEFAULT_RADIUS: f64 = 25.0;
 /// The smallest and the largest radius in miles.
 pub const MIN_RADIUS: f64 = 1.0;
 pub const MAX_RADIUS: f64 = 500.0;
-
-/// The side of the squares of labels in degrees.
-const SQUARE_DEGREES: f64 = 2.0;
 
 /// Labels narrow a search down only if fewer than one in this many nonprofits carries one of them.
 const MIN_SELECTIVITY: usize = 16;
@@ -126,15 +119,6 @@ fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns the ZIP code of a nonprofit, if it is known where that is.
-pub fn zip_of(nonprofit: &Nonprofit<'_>) -> Option<ZipNumber> {
-    if nonprofit.country.is_empty() {
-        ZipCodes::get().find(nonprofit.zip)
-    } else {
-        None
-    }
-}
-
 /// Rounds a distance to three significant digits, or to whole miles from 100 miles on.
 pub fn rounded_miles(miles: f64) -> f64 {
     if miles <= 0.0 {
@@ -143,22 +127,6 @@ pub fn rounded_miles(miles: f64) -> f64 {
     let decimals = (2 - miles.log10().floor() as i32).max(0);
     let scale = 10f64.powi(decimals);
     (miles * scale).round() / scale
-}
-
-/// Returns the label of the nonprofits in the same square as a ZIP code.
-pub fn square_label(zip: ZipNumber) -> Option<String> {
-    ZipCodes::get()
-        .position(zip)
-        .map(|position| label_of(square_of(position)))
-}
-
-fn square_of(position: Position) -> (i32, i32) {
-    let index = |degrees: f64| (degrees / SQUARE_DEGREES).floor() as i32;
-    (index(position.latitude()), index(position.longitude()))
-}
-
-fn label_of((row, column): (i32, i32)) -> String {
-    format!("square:{row}:{column}")
 }
 
 /// The ZIP codes in a circle.
@@ -219,6 +187,7 @@ impl Area {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::snapshot::squares::square_label;
     use proptest::prelude::*;
 
     #[test]

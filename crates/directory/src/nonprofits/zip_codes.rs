@@ -2,6 +2,7 @@
 //!
 //! The data comes from GeoNames and the United States Census Bureau; `data/zip-codes.csv` has the credit.
 
+use super::Nonprofit;
 use super::position::{Position, degrees_of, squared_chord, squared_chord_of};
 use std::sync::LazyLock;
 
@@ -25,7 +26,7 @@ impl ZipNumber {
         u16::from_le_bytes(bytes).checked_sub(1).map(ZipNumber)
     }
 
-    pub(super) fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         usize::from(self.0)
     }
 }
@@ -88,12 +89,12 @@ impl ZipCodes {
     }
 
     /// Returns the number of ZIP codes.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.codes.len()
     }
 
     /// Iterates over the ZIP codes within a distance of a position.
-    pub(super) fn within(&self, center: Position, miles: f64) -> impl Iterator<Item = ZipNumber> {
+    pub(crate) fn within(&self, center: Position, miles: f64) -> impl Iterator<Item = ZipNumber> {
         let from = center.on_unit_sphere();
         let max_chord = squared_chord_of(miles);
         // A little more than the radius, since only the chord decides.
@@ -109,6 +110,15 @@ impl ZipCodes {
         candidates
             .filter(move |index| squared_chord(from, self.on_unit_sphere[usize::from(*index)]) <= max_chord)
             .map(ZipNumber)
+    }
+}
+
+/// Returns the ZIP code of a nonprofit, if it is known where that is.
+pub fn zip_of(nonprofit: &Nonprofit<'_>) -> Option<ZipNumber> {
+    if nonprofit.country.is_empty() {
+        ZipCodes::get().find(nonprofit.zip)
+    } else {
+        None
     }
 }
 
