@@ -21,8 +21,8 @@ use crate::options::Options;
 use crate::process::{create, peak_memory};
 use crate::table::{Table, Verdict};
 
-const MAX_TIME: Duration = Duration::from_millis(200);
-const MAX_MEMORY: u64 = 128 * MEBIBYTE;
+const MAX_TIME: Duration = Duration::from_millis(300);
+const MAX_MEMORY: u64 = 256 * MEBIBYTE;
 /// Number of the slowest pictures in the table, and twice the number of the largest.
 const SLOWEST_SHOWN: usize = 8;
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
@@ -93,7 +93,7 @@ fn table(mut results: Vec<(String, f64, u64)>, baseline_time: f64, baseline_peak
     };
     let worst_time = results.iter().map(|(_, time, _)| *time).fold(0.0, f64::max);
     let worst_memory = results.iter().map(|(_, _, memory)| *memory).max().unwrap_or(0);
-    let bound = "<= 200 ms, <= 128 MiB";
+    let bound = "<= 300 ms, <= 256 MiB";
     let is_met = worst_time <= MAX_TIME.as_secs_f64() && worst_memory <= MAX_MEMORY;
     let [name, time, memory] = cells("maximum of all", worst_time, worst_memory);
     table.add_row(&[&name, &time, &memory, bound], Verdict::of(is_met));

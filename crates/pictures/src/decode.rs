@@ -1,7 +1,7 @@
 //! Decodes pictures whose header was accepted, directly into a smaller size with eight bits per channel.
 //!
-//! PNGs and JPEGs are averaged row by row while they are decoded, so that a large one takes little more memory than a small
-//! one. WebP pictures and interlaced PNGs are decoded as a whole first.
+//! PNGs are averaged row by row while they are decoded, so that a large one takes little more memory than a small one.
+//! JPEGs, WebP pictures and interlaced PNGs are decoded as a whole first.
 
 use crate::bitmap::{Bitmap, Channels};
 use crate::downscale::{Downscaler, Layout, downscale};
@@ -19,7 +19,7 @@ const MAX_PNG_OVERHEAD: usize = 8 << 20;
 pub(crate) fn decode(bytes: &[u8], header: &Header, target: (u32, u32)) -> Result<Bitmap, PictureError> {
     match header.format {
         Format::Png => decode_png(bytes, header, target),
-        Format::Jpeg => jpeg::decode(bytes, target),
+        Format::Jpeg => jpeg::decode(bytes, (header.width, header.height), target),
         Format::WebP => decode_webp(bytes, header, target),
     }
 }

@@ -1,26 +1,30 @@
 //! Reads the segments of a JPEG from SOI to EOI.
 
-use super::parts::{Cost, MAX_STORED_SIDE, Properties, check_size};
-use crate::downscale::fit_within;
+use super::parts::{Cost, Properties, check_size};
 use crate::error::PictureError;
-use crate::jpeg::frame::{Frame, Scan};
+use crate::jpeg::frame::Frame;
 use crate::jpeg::segments::{Marker, SegmentReader};
 use crate::orientation::Orientation;
 
-/// The cost of each pixel, and of each block each time a scan visits it.
-const PIXEL_COST: u64 = 4;
-const BLOCK_COST: u64 = 14;
-/// The cost of each byte if one scan contains the whole picture, and if blocks are spread over several scans.
+/// The cost of each pixel, of each block of the picture if several scans contribute to it, and of each block each time a
+/// scan visits it.
+const PIXEL_COST: u64 = 5;
+const STORED_BLOCK_COST: u64 = 80;
+const VISITED_BLOCK_COST: u64 = 10;
+/// The cost of each byte if one scan contains the whole picture, if blocks are spread over several scans, and in tables.
 const SINGLE_SCAN_BYTE_COST: u64 = 8;
 const MULTIPLE_SCAN_BYTE_COST: u64 = 28;
+const TABLE_BYTE_COST: u64 = 100;
+/// The bytes of a block while later scans can still change it.
+const BLOCK_MEMORY: u64 = 128;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Properties, PictureError> {
     let mut segments = SegmentReader::new(bytes);
     let mut frame: Option<Frame> = None;
     let mut orientation = None;
-    let (mut scan_count, mut block_count) = (0, 0);
+    let (mut scan_count, mut visited_blocks) = (0, 0);
     let mut has_single_scan = true;
-    let mut ignored_bytes = 0;
+    let (mut scan_bytes, mut table_bytes) = (0, 0);
     loop {
         let (marker, segment) = segments.next().ok_or(PictureError::Damaged)?;
         match marker {
@@ -36,33 +40,39 @@ pub(super) fn read(bytes: &[u8]) -> Result<Properties, PictureError> {
             }
             Marker::Scan => {
                 let frame = frame.as_ref().ok_or(PictureError::Damaged)?;
-                let scan = Scan::read(segment, frame).ok_or(PictureError::Damaged)?;
+                let scan = frame.read_scan(segment).ok_or(PictureError::Damaged)?;
                 scan_count += 1;
-                has_single_scan &= scan.is_complete(frame);
-                block_count += frame.scan_block_count(&scan);
-                segments.skip_scan_data(segments.position());
+                has_single_scan &= scan.is_complete;
+                visited_blocks += scan.blocks;
+                let start = segments.position();
+                segments.skip_scan_data();
+                scan_bytes += segments.position() - start;
             }
-            _ => ignored_bytes += segment.len(),
+            Marker::Tables => table_bytes += segment.len(),
+            _ => {}
         }
     }
     let frame = frame.filter(|_| scan_count > 0).ok_or(PictureError::Damaged)?;
-    let target = fit_within(frame.width, frame.height, MAX_STORED_SIDE);
-    let (byte_cost, decode_memory) = if has_single_scan {
+    let pixels = u64::from(frame.width) * u64::from(frame.height);
+    let (byte_cost, stored_blocks) = if has_single_scan {
         (SINGLE_SCAN_BYTE_COST, 0)
     } else {
-        (MULTIPLE_SCAN_BYTE_COST, frame.coefficient_memory(target))
+        (MULTIPLE_SCAN_BYTE_COST, frame.blocks())
     };
-    let pixel_count = u64::from(frame.width) * u64::from(frame.height);
-    let length = segments.position();
+    let channels = if frame.components.len() == 1 { 1 } else { 3 };
     Ok(Properties {
         width: frame.width,
         height: frame.height,
         orientation: orientation.unwrap_or_default(),
-        length,
-        decode_memory,
+        length: segments.position(),
+        // The file is copied without its metadata.
+        decode_memory: pixels * channels + stored_blocks * BLOCK_MEMORY + segments.position() as u64,
         cost: Cost {
-            pixels: pixel_count * PIXEL_COST + block_count * BLOCK_COST,
-            bytes: (length - ignored_bytes) as u64 * byte_cost,
+            pixels: pixels * PIXEL_COST
+                + stored_blocks * STORED_BLOCK_COST
+                + visited_blocks * VISITED_BLOCK_COST
+                + table_bytes as u64 * TABLE_BYTE_COST,
+            bytes: scan_bytes as u64 * byte_cost,
         },
         alpha_flag: None,
     })

@@ -6,7 +6,7 @@ use crate::orientation::Orientation;
 /// The largest accepted file, in bytes.
 pub const MAX_FILE_SIZE: usize = 10 << 20;
 /// The most memory that decoding one picture may take, in bytes, including its pixels.
-pub const MAX_DECODE_MEMORY: u64 = 112 << 20;
+pub const MAX_DECODE_MEMORY: u64 = 240 << 20;
 /// The longer side of a clean picture, in pixels. Larger pictures are downscaled.
 pub const MAX_STORED_SIDE: u32 = 2_048;
 const MAX_SIDE: u32 = 8_192;
@@ -16,7 +16,7 @@ const MAX_PIXELS: u64 = 24_000_000;
 ///
 /// The cost of the file's own bytes is divided by `BYTE_COST_DIVISOR`: photographs are dense, whereas an attack is cheap to
 /// send and expensive to decode.
-const MAX_COST: u64 = 200_000_000;
+const MAX_COST: u64 = 300_000_000;
 const BYTE_COST_DIVISOR: u64 = 4;
 /// The largest accepted decoding cost if the file's own bytes count in full.
 const MAX_FULL_COST: u64 = 500_000_000;

@@ -10,9 +10,9 @@ const SOI: u8 = 0xD8;
 const EOI: u8 = 0xD9;
 const SOS: u8 = 0xDA;
 const DQT: u8 = 0xDB;
-const DRI: u8 = 0xDD;
 const APP0: u8 = 0xE0;
 const APP15: u8 = 0xEF;
+const COMMENT: u8 = 0xFE;
 
 /// The kind of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +22,11 @@ pub(crate) enum Marker {
     },
     /// An arithmetic, lossless or hierarchical frame.
     UnsupportedFrame,
-    HuffmanTables,
-    QuantizationTables,
-    RestartInterval,
+    /// Huffman or quantization tables.
+    Tables,
     Scan,
     App(u8),
+    Comment,
     Other,
     EndOfImage,
 }
@@ -69,9 +69,8 @@ impl<'a> SegmentReader<'a> {
         Some((marker, segment))
     }
 
-    /// Moves to the marker that ends the entropy-coded data of a scan, searching from a position within the data.
-    pub(crate) fn skip_scan_data(&mut self, from: usize) {
-        self.position = from;
+    /// Moves from the header of a scan to the marker that ends its entropy-coded data.
+    pub(crate) fn skip_scan_data(&mut self) {
         while let Some(offset) = memchr::memchr(0xFF, self.bytes.get(self.position..).unwrap_or_default()) {
             let Some(0x00 | RST0..=RST7) = self.bytes.get(self.position + offset + 1) else {
                 self.position += offset;
@@ -93,12 +92,11 @@ impl Marker {
             },
             SOF2_PROGRESSIVE => Marker::Frame { is_progressive: true },
             0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF | 0xDE | 0xDF => Marker::UnsupportedFrame,
-            DHT => Marker::HuffmanTables,
+            DHT | DQT => Marker::Tables,
             EOI => Marker::EndOfImage,
             SOS => Marker::Scan,
-            DQT => Marker::QuantizationTables,
-            DRI => Marker::RestartInterval,
             APP0..=APP15 => Marker::App(byte - APP0),
+            COMMENT => Marker::Comment,
             _ => Marker::Other,
         })
     }

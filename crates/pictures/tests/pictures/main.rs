@@ -186,7 +186,7 @@ fn error_messages_say_what_to_send_instead() {
                 .scan()
                 .empty_scans(31)
                 .finish(),
-            "may have at most 16 megapixels",
+            "may have at most 20 megapixels",
         ),
     ] {
         let message = clean(bytes).unwrap_err().to_string();

@@ -190,6 +190,22 @@ fn jpeg_bombs() -> Vec<HostilePicture> {
         ),
         hostile(
             Refused,
+            "a JPEG with ten mebibytes of Huffman tables",
+            (0..160)
+                .fold(Jpeg::new(8, 8), |jpeg, _| jpeg.tables(3_600))
+                .scan()
+                .finish(),
+        ),
+        hostile(
+            Cleaned,
+            "a JPEG with 100,000 segments of extended XMP",
+            (0..100_000)
+                .fold(Jpeg::new(8, 8), |jpeg, _| jpeg.extended_xmp())
+                .scan()
+                .finish(),
+        ),
+        hostile(
+            Refused,
             "a JPEG with two sizes",
             Jpeg::new(8, 8).frame(8_000, 8_000).scan().finish(),
         ),
@@ -230,9 +246,14 @@ fn webp_bombs() -> Vec<HostilePicture> {
             webp::single_color(6_000, 4_000, false),
         ),
         hostile(
-            Refused,
+            Cleaned,
             "a lossy WebP of 24 megapixels in a few bytes",
             webp::lossy(6_000, 4_000),
+        ),
+        hostile(
+            Refused,
+            "a lossy WebP of 24 megapixels with transparency",
+            webp::lossy_with_alpha(6_000, 4_000),
         ),
         hostile(
             Cleaned,

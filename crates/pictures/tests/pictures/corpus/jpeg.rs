@@ -26,7 +26,7 @@ impl Jpeg {
         jpeg.frame(width, height)
     }
 
-    /// Starts a file with tables but without a frame. The only code has one bit and means "no change" or "end of block".
+    /// Starts a file with tables but without a frame. The only code means "no change" or "end of block".
     pub(crate) fn tables_only() -> Jpeg {
         let jpeg = Jpeg {
             bytes: vec![0xFF, 0xD8],
@@ -35,10 +35,20 @@ impl Jpeg {
             is_progressive: false,
         };
         let quantization = [&[0][..], &[1; 64]].concat();
-        let codes = |class: u8| [&[class, 1][..], &[0; 15], &[0]].concat();
         jpeg.segment(0xDB, &quantization)
-            .segment(0xC4, &codes(0x00))
-            .segment(0xC4, &codes(0x10))
+            .segment(0xC4, &huffman_table(0x00))
+            .segment(0xC4, &huffman_table(0x10))
+    }
+
+    /// Adds a segment with `count` Huffman tables.
+    pub(crate) fn tables(self, count: usize) -> Jpeg {
+        self.segment(0xC4, &huffman_table(0x10).repeat(count))
+    }
+
+    /// Adds a segment of extended XMP data that claims to be the first of four gigabytes.
+    pub(crate) fn extended_xmp(self) -> Jpeg {
+        let namespace = b"http://ns.adobe.com/xmp/extension/\0";
+        self.segment(0xE1, &[&namespace[..], &[b'0'; 32], &[0xFF; 4], &[0; 4]].concat())
     }
 
     pub(crate) fn segment(mut self, marker: u8, data: &[u8]) -> Jpeg {
@@ -102,4 +112,9 @@ impl Jpeg {
         self.bytes.extend([0xFF, 0xD9]);
         self.bytes
     }
+}
+
+/// A table whose only code has one bit and means 0.
+fn huffman_table(class: u8) -> Vec<u8> {
+    [&[class, 1][..], &[0; 15], &[0]].concat()
 }
