@@ -89,8 +89,6 @@ pub struct RawServe {
     pub max_connections: usize,
     pub max_connections_per_address: usize,
     pub max_unsent_bytes: usize,
-    pub max_unsent_bytes_per_address: usize,
-    pub max_streams_per_address: usize,
     pub max_body: usize,
     pub trusted_proxies: Vec<String>,
 }

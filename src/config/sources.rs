@@ -13,6 +13,18 @@ const VARIABLE_PREFIX: &str = "CAUSEWAY_";
 /// The prefix of variables of the test suite, which the servers it starts inherit.
 const TEST_PREFIX: &str = "CAUSEWAY_TEST_";
 
+/// Settings of earlier versions, and what determines their values now.
+const REMOVED: [(&str, &str); 2] = [
+    (
+        "serve.max_unsent_bytes_per_address",
+        "half of serve.max_unsent_bytes",
+    ),
+    (
+        "serve.max_streams_per_address",
+        "a quarter of serve.max_connections_per_address",
+    ),
+];
+
 /// The settings from the command line, which override the file and the environment.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
@@ -45,6 +57,7 @@ pub fn read_sources(overrides: &Overrides) -> anyhow::Result<config::Config> {
         .with_list_parse_key("accounts.mail_domains")
         .try_parsing(true);
     if !overrides.is_isolated {
+        reject_removed(&setting_names(&environment.collect()?), "the environment")?;
         sources = sources.add_source(environment);
     }
     let flags = [
@@ -139,6 +152,7 @@ fn reject_unknown(file: &impl Source, path: &Path) -> anyhow::Result<()> {
     let mut unknown = setting_names(&table);
     unknown.retain(|name| !known.contains(name));
     let file = path.display();
+    reject_removed(&unknown, &file.to_string())?;
     match unknown.as_slice() {
         [] => Ok(()),
         [name] => match nearest(name, &known) {
@@ -154,6 +168,16 @@ fn reject_unknown(file: &impl Source, path: &Path) -> anyhow::Result<()> {
             bail!("{file}: unknown settings {described}; config.default.toml lists every setting")
         }
     }
+}
+
+/// Fails if a source contains a setting that was removed.
+fn reject_removed(names: &[String], source: &str) -> anyhow::Result<()> {
+    for (name, replacement) in REMOVED {
+        if names.iter().any(|given| given == name) {
+            bail!("{source}: {name} is no longer a setting; remove it, the limit is now {replacement}");
+        }
+    }
+    Ok(())
 }
 
 /// Returns the most similar known name, if one is similar enough.

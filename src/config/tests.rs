@@ -179,6 +179,10 @@ fn an_unknown_setting_is_rejected_with_a_suggestion() {
         ),
         ("xyzzy = 1\n", "unknown setting xyzzy; config.default.toml lists"),
         (
+            "[serve]\nmax_streams_per_address = 7\n",
+            "serve.max_streams_per_address is no longer a setting; remove it, the limit is now a quarter of serve.max_connections_per_address",
+        ),
+        (
             "[limits]\nserch = 7\nbrows = 8\n",
             "unknown settings limits.brows (did you mean limits.browse?), limits.serch (did you mean limits.search?);",
         ),

@@ -51,8 +51,6 @@ pub fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         max_connections: raw.serve.max_connections,
         max_connections_per_address: raw.serve.max_connections_per_address,
         max_unsent_bytes: raw.serve.max_unsent_bytes,
-        max_unsent_bytes_per_address: raw.serve.max_unsent_bytes_per_address,
-        max_streams_per_address: raw.serve.max_streams_per_address,
         trusted_proxies: networks(&raw.serve.trusted_proxies)?,
     };
     let availability = availability(&raw.serve, serve.stop_timeout)?;

@@ -37,7 +37,7 @@ const MAX_HEAD_BYTES: usize = 64 * 1024;
 const MAX_HTTP2_HEADER_BYTES: u32 = 16 * 1024;
 
 /// The number of streams that a client may open on one connection. RFC 9113, section 6.5.2, recommends no less.
-const MAX_HTTP2_STREAMS: u32 = 100;
+pub(crate) const MAX_HTTP2_STREAMS: u32 = 100;
 
 /// The amount of a request body that a client may send before the service reads it, on a stream and on a connection.
 /// hyper's default is 1 MiB, which thousands of connections could fill.

@@ -1,5 +1,6 @@
 //! The settings of a listener.
 
+use crate::server::MAX_HTTP2_STREAMS;
 use ipnet::IpNet;
 use std::time::Duration;
 
@@ -24,17 +25,15 @@ pub struct ServeSettings {
     /// The maximum number of open connections.
     pub max_connections: usize,
     /// The maximum number of open connections per IPv4 address or IPv6 /64. Trusted proxies are exempt.
+    ///
+    /// A quarter as many HTTP/2 streams may be open at once on all of them, or as many as one connection may have. Over
+    /// that, the connections with the most streams are closed.
     pub max_connections_per_address: usize,
     /// The maximum number of bytes of responses that clients have not read yet.
     ///
-    /// Over it, the connections that hold most are closed. This must be larger than the largest response.
+    /// Over it, the connections that hold most are closed. One IPv4 address or IPv6 /64 may hold half of it, which must
+    /// be larger than the largest response. Trusted proxies are exempt from the half.
     pub max_unsent_bytes: usize,
-    /// The same per IPv4 address or IPv6 /64. Trusted proxies are exempt.
-    pub max_unsent_bytes_per_address: usize,
-    /// The maximum number of HTTP/2 streams that are open at once, on all connections of an IPv4 address or IPv6 /64.
-    ///
-    /// Over it, the connections with the most streams are closed. Trusted proxies are exempt.
-    pub max_streams_per_address: usize,
     /// The networks of proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
 }
@@ -50,8 +49,6 @@ impl Default for ServeSettings {
             max_connections: 10_000,
             max_connections_per_address: 4_000,
             max_unsent_bytes: 128 << 20,
-            max_unsent_bytes_per_address: 64 << 20,
-            max_streams_per_address: 1_000,
             trusted_proxies: Vec::new(),
         }
     }
@@ -61,5 +58,15 @@ impl ServeSettings {
     /// The time after which the listener responds to a request that the service has not timed out itself.
     pub(crate) fn response_timeout(&self) -> Duration {
         self.request_timeout + self.request_timeout / 4
+    }
+
+    /// The maximum number of unsent bytes of one client.
+    pub(crate) fn max_unsent_bytes_per_client(&self) -> usize {
+        self.max_unsent_bytes / 2
+    }
+
+    /// The maximum number of HTTP/2 streams that one client may have open on all of its connections.
+    pub(crate) fn max_streams_per_client(&self) -> usize {
+        (self.max_connections_per_address / 4).max(MAX_HTTP2_STREAMS as usize)
     }
 }

@@ -87,10 +87,22 @@ impl GroupSums {
 
 impl UnsentLimits {
     pub(crate) fn new(settings: &ServeSettings) -> Arc<Self> {
+        Self::with_maxima(
+            settings.max_unsent_bytes,
+            settings.max_unsent_bytes_per_client(),
+            settings.max_streams_per_client(),
+        )
+    }
+
+    fn with_maxima(
+        max_bytes: usize,
+        max_bytes_per_client: usize,
+        max_streams_per_client: usize,
+    ) -> Arc<Self> {
         Arc::new(Self {
-            max_bytes: settings.max_unsent_bytes,
-            max_bytes_per_client: settings.max_unsent_bytes_per_address,
-            max_streams_per_client: settings.max_streams_per_address,
+            max_bytes,
+            max_bytes_per_client,
+            max_streams_per_client,
             started_at: Instant::now(),
             bytes: AtomicUsize::new(0),
             groups: Mutex::default(),
@@ -446,19 +458,6 @@ mod tests {
 
     const KIB: usize = 1024;
 
-    fn limits(
-        max_bytes: usize,
-        max_bytes_per_client: usize,
-        max_streams_per_client: usize,
-    ) -> Arc<UnsentLimits> {
-        UnsentLimits::new(&ServeSettings {
-            max_unsent_bytes: max_bytes,
-            max_unsent_bytes_per_address: max_bytes_per_client,
-            max_streams_per_address: max_streams_per_client,
-            ..ServeSettings::default()
-        })
-    }
-
     /// Opens a connection that holds `bytes`.
     fn hold(limits: &Arc<UnsentLimits>, peer: &str, bytes: usize) -> OpenUnsent {
         let open = limits.open(peer.parse().unwrap(), false);
@@ -471,9 +470,22 @@ mod tests {
         open.counter().cut_signal().is_set()
     }
 
+    #[test]
+    fn the_limits_of_a_client_are_derived_from_two_settings() {
+        let limits = UnsentLimits::new(&ServeSettings::default());
+        assert_eq!(limits.max_bytes, 128 << 20);
+        assert_eq!(limits.max_bytes_per_client, 64 << 20);
+        assert_eq!(limits.max_streams_per_client, 1_000);
+        let limits = UnsentLimits::new(&ServeSettings {
+            max_connections_per_address: 8,
+            ..ServeSettings::default()
+        });
+        assert_eq!(limits.max_streams_per_client, 100);
+    }
+
     #[tokio::test]
     async fn the_connection_that_holds_most_is_cut_first() {
-        let limits = limits(1000 * KIB, 100 * KIB, 10);
+        let limits = UnsentLimits::with_maxima(1000 * KIB, 100 * KIB, 10);
         let small = hold(&limits, "192.0.2.1", 10 * KIB);
         let large = hold(&limits, "192.0.2.1", 60 * KIB);
         let other_client = hold(&limits, "192.0.2.2", 90 * KIB);
@@ -486,7 +498,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_client_that_holds_most_is_cut_first_when_the_total_is_exceeded() {
-        let limits = limits(100 * KIB, 80 * KIB, 10);
+        let limits = UnsentLimits::with_maxima(100 * KIB, 80 * KIB, 10);
         let honest = hold(&limits, "192.0.2.1", 20 * KIB);
         let slow: Vec<_> = (0..8).map(|_| hold(&limits, "192.0.2.9", 9 * KIB)).collect();
         assert!(!slow.iter().any(is_cut));
@@ -498,7 +510,7 @@ mod tests {
 
     #[tokio::test]
     async fn streams_are_limited_across_the_connections_of_a_client() {
-        let limits = limits(1000 * KIB, 1000 * KIB, 10);
+        let limits = UnsentLimits::with_maxima(1000 * KIB, 1000 * KIB, 10);
         let honest = limits.open("192.0.2.1".parse().unwrap(), false);
         honest.counter().add_stream();
         honest.counter().report();
@@ -515,7 +527,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn after_too_many_streams_each_connection_may_open_a_few_for_a_while() {
-        let limits = limits(1000 * KIB, 1000 * KIB, 10);
+        let limits = UnsentLimits::with_maxima(1000 * KIB, 1000 * KIB, 10);
         let open_streams = |count: usize| {
             let open = limits.open("192.0.2.1".parse().unwrap(), false);
             (0..count).for_each(|_| open.counter().add_stream());
@@ -534,7 +546,7 @@ mod tests {
 
     #[tokio::test]
     async fn streams_that_have_ended_unreported_do_not_restrict_a_client() {
-        let limits = limits(1000 * KIB, 1000 * KIB, 10);
+        let limits = UnsentLimits::with_maxima(1000 * KIB, 1000 * KIB, 10);
         let open = || limits.open("192.0.2.1".parse().unwrap(), false);
         let (first, second) = (open(), open());
         (0..9).for_each(|_| first.counter().add_stream());
@@ -547,7 +559,7 @@ mod tests {
     #[tokio::test]
     async fn bytes_that_were_sent_unreported_cut_no_connection() {
         for (max_bytes, max_bytes_per_client) in [(1000 * KIB, 100 * KIB), (100 * KIB, 1000 * KIB)] {
-            let limits = limits(max_bytes, max_bytes_per_client, 10);
+            let limits = UnsentLimits::with_maxima(max_bytes, max_bytes_per_client, 10);
             let first = hold(&limits, "192.0.2.1", 60 * KIB);
             first.counter().remove_bytes(30 * KIB);
             let second = hold(&limits, "192.0.2.1", 50 * KIB);
@@ -558,7 +570,7 @@ mod tests {
 
     #[tokio::test]
     async fn only_the_total_limit_applies_to_proxies() {
-        let limits = limits(100 * KIB, 10 * KIB, 1);
+        let limits = UnsentLimits::with_maxima(100 * KIB, 10 * KIB, 1);
         let proxy = |bytes| {
             let open = limits.open("10.0.0.1".parse().unwrap(), true);
             open.counter().add_bytes(bytes);
@@ -573,7 +585,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_stalls_while_its_client_takes_nothing() {
-        let limits = limits(1000 * KIB, 1000 * KIB, 10);
+        let limits = UnsentLimits::with_maxima(1000 * KIB, 1000 * KIB, 10);
         let open = hold(&limits, "192.0.2.1", KIB);
         let started = Instant::now();
         assert_eq!(open.counter().stalled_since(), Some(started));
@@ -590,7 +602,7 @@ mod tests {
 
     #[tokio::test]
     async fn closed_connections_leave_nothing_behind() {
-        let limits = limits(1000 * KIB, 1000 * KIB, 10);
+        let limits = UnsentLimits::with_maxima(1000 * KIB, 1000 * KIB, 10);
         let open = hold(&limits, "192.0.2.1", KIB);
         let proxy = limits.open("10.0.0.1".parse().unwrap(), true);
         drop((open, proxy));

@@ -72,7 +72,7 @@ async fn assert_is_served(honest: &mut TcpStream, honest_http2: &mut SendRequest
 async fn slow_http2_readers_of_one_address_are_cut_and_an_honest_client_is_not() {
     for window in [0, 1, 65_535] {
         let server = TestServer::start(ServeSettings {
-            max_unsent_bytes_per_address: 4 * LARGE_BODY_BYTES,
+            max_unsent_bytes: 8 * LARGE_BODY_BYTES,
             ..long_timeouts()
         })
         .await;
@@ -104,7 +104,7 @@ async fn slow_http2_readers_of_one_address_are_cut_and_an_honest_client_is_not()
 #[tokio::test]
 async fn slow_http1_readers_are_cut_when_the_total_is_exceeded() {
     let server = TestServer::start(ServeSettings {
-        max_unsent_bytes: 64 * KIB,
+        max_unsent_bytes: 128 * KIB,
         ..long_timeouts()
     })
     .await;
@@ -124,7 +124,7 @@ async fn slow_http1_readers_are_cut_when_the_total_is_exceeded() {
 #[tokio::test]
 async fn streams_are_limited_across_the_connections_of_one_address() {
     let mut server = TestServer::start(ServeSettings {
-        max_streams_per_address: 20,
+        max_connections_per_address: 400,
         ..long_timeouts()
     })
     .await;
@@ -134,7 +134,7 @@ async fn streams_are_limited_across_the_connections_of_one_address() {
     let mut greedy = Vec::new();
     for _ in 0..3 {
         let mut reader = SlowReader::connect(server.address, 65_535).await;
-        for _ in 0..9 {
+        for _ in 0..45 {
             let _ = reader.request("/gate").await;
         }
         greedy.push(reader);
@@ -147,7 +147,7 @@ async fn streams_are_limited_across_the_connections_of_one_address() {
     timeout(TEST_TIMEOUT, any_closed)
         .await
         .expect("a connection with many streams is cut");
-    server.gate.add_permits(100);
+    server.gate.add_permits(200);
     assert_eq!(modest.wait_for_head().await.unwrap(), StatusCode::OK);
 }
 
