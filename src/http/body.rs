@@ -3,7 +3,7 @@
 //! Invalid bodies are rejected with our own problem responses, and large ones reserve memory from the shared budget.
 
 use crate::app::App;
-use crate::app::body_budget::{BLOCK_BYTES, Owner, Reservation};
+use crate::app::body_budget::{BLOCK_BYTES, BodyBudget, Owner, Reservation};
 use crate::http::client::Client;
 use crate::http::error::Error;
 use axum::body::Body;
@@ -50,10 +50,8 @@ impl FromRequest<App> for JsonBody {
 pub async fn read_reserved(request: Request, app: &App) -> Result<(Vec<u8>, Reservation), Error> {
     let max = app.config.max_body;
     let declared = declared_length(request.headers()).unwrap_or(max).min(max);
-    let reservation = app.body_budget.reserve(owner(&request), declared);
-    let bytes = read(request.into_body(), declared, max, &reservation).await?;
-    reservation.finish();
-    Ok((bytes, reservation))
+    let owner = owner(&request);
+    read(request.into_body(), declared, max, &app.body_budget, owner).await
 }
 
 /// Returns the account that the credentials named, if any, and the network of the client.
@@ -69,24 +67,32 @@ fn declared_length(headers: &HeaderMap) -> Option<usize> {
 }
 
 /// Reads a body of `declared` bytes, and at most `max`.
-async fn read(body: Body, declared: usize, max: usize, reservation: &Reservation) -> Result<Vec<u8>, Error> {
+async fn read(
+    body: Body,
+    declared: usize,
+    max: usize,
+    budget: &BodyBudget,
+    owner: Owner,
+) -> Result<(Vec<u8>, Reservation), Error> {
     let mut parts = body.into_data_stream();
     let mut bytes = Vec::new();
+    let mut reservation = None;
     while let Some(part) = parts.next().await {
         let part = part.map_err(|_| Error::InvalidJson("it ends too early".to_owned()))?;
         let length = bytes.len() + part.len();
         if length > max {
             return Err(Error::TooLarge(max));
         }
-        reservation.grow_to(length).await;
-        if length > BLOCK_BYTES {
+        // Before this, a body that only declares a large size would use up the budget.
+        if length > BLOCK_BYTES && reservation.is_none() {
+            reservation = Some(budget.reserve(owner, declared.max(length)).await);
             // Reserves address space once, so that the buffer is not copied as it grows. The system provides memory
             // only for the bytes that are written.
             bytes.reserve_exact(declared.max(length) - bytes.len());
         }
         bytes.extend_from_slice(&part);
     }
-    Ok(bytes)
+    Ok((bytes, reservation.unwrap_or_default()))
 }
 
 impl JsonBody {
@@ -122,7 +128,36 @@ fn is_json(headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::body::Bytes;
     use axum::http::HeaderValue;
+    use futures_util::{FutureExt, stream};
+    use listener::client_network;
+    use std::convert::Infallible;
+
+    #[tokio::test]
+    async fn a_body_reserves_memory_when_it_outgrows_its_first_block() {
+        let max = 16 << 20;
+        let budget = BodyBudget::new(max);
+        let owner = Owner {
+            account: None,
+            network: client_network([192, 0, 2, 1].into()),
+        };
+        // More bodies than fit declare the maximum, send one block and stall.
+        let stalled: Vec<_> = (0..20)
+            .map(|_| {
+                let sent = Ok::<_, Infallible>(Bytes::from(vec![0; BLOCK_BYTES]));
+                let body = Body::from_stream(stream::iter([sent]).chain(stream::pending()));
+                let mut body = Box::pin(read(body, max, max, &budget, owner));
+                assert!(body.as_mut().now_or_never().is_none());
+                body
+            })
+            .collect();
+        let large = || read(Body::from(vec![0; max]), max, max, &budget, owner).now_or_never();
+        let read: Vec<_> = (0..20).filter_map(|_| large()).collect();
+        assert_eq!(read.len(), 4);
+        drop((stalled, read));
+        assert!(large().is_some());
+    }
 
     #[test]
     fn json_is_recognized_by_its_media_type() {
