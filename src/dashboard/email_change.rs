@@ -17,7 +17,7 @@ use access::accounts::{changes, store};
 use access::sessions::SignedIn;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use platform::email_address::EmailAddress;
 
 const CONFIRM_PATH: &str = "/dashboard/settings/email/confirm";
@@ -54,7 +54,7 @@ pub async fn request(
             } else {
                 Flash::AlreadyDone
             };
-            return Ok((flash.cookie(&app.public_url), Redirect::to(PATH)).into_response());
+            return Ok(flash.redirect(&app.public_url, PATH));
         }
         let admitted = app.attempts.email(&email, network, app.clock.instant());
         if admitted.await.is_ok() {
@@ -107,7 +107,7 @@ pub async fn confirm(State(app): State<App>, layout: Layout, data: FormData) -> 
     let emails = &layout.t.emails;
     let text = (emails.changed_subject, emails.changed);
     send_notice(&app, &change.username, old.as_deref(), text);
-    Ok((Flash::EmailChanged.cookie(&app.public_url), Redirect::to(PATH)).into_response())
+    Ok(Flash::EmailChanged.redirect(&app.public_url, PATH))
 }
 
 /// A change that waits for its confirmation.

@@ -13,7 +13,7 @@ use access::origins::store::{self, InsertOutcome};
 use access::sessions::SignedIn;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 
 /// `POST /dashboard/settings/origins`
 pub async fn add(State(app): State<App>, user: SignedIn, layout: Layout, data: FormData) -> Result<Response> {
@@ -38,7 +38,7 @@ pub async fn add(State(app): State<App>, user: SignedIn, layout: Layout, data: F
         InsertOutcome::Inserted => Flash::OriginAdded,
         InsertOutcome::AlreadyRegistered | InsertOutcome::TooMany => Flash::AlreadyDone,
     };
-    Ok((flash.cookie(&app.public_url), Redirect::to(PATH)).into_response())
+    Ok(flash.redirect(&app.public_url, PATH))
 }
 
 /// `POST /dashboard/settings/origins/check`: looks for the proof of an origin.
@@ -67,7 +67,7 @@ pub async fn check(
         return refused(app, user, layout, error, StatusCode::UNPROCESSABLE_ENTITY).await;
     }
     store::set_proven(&app.db, user.account, &origin, app.clock.millis()).await?;
-    Ok((Flash::OriginProven.cookie(&app.public_url), Redirect::to(PATH)).into_response())
+    Ok(Flash::OriginProven.redirect(&app.public_url, PATH))
 }
 
 /// `POST /dashboard/settings/origins/remove`
@@ -77,5 +77,5 @@ pub async fn remove(State(app): State<App>, user: SignedIn, data: FormData) -> R
     } else {
         Flash::AlreadyDone
     };
-    Ok((flash.cookie(&app.public_url), Redirect::to(PATH)).into_response())
+    Ok(flash.redirect(&app.public_url, PATH))
 }

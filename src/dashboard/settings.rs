@@ -71,7 +71,7 @@ pub async fn end_sessions(State(app): State<App>, user: SignedIn, data: FormData
             Flash::AlreadyDone
         }
     };
-    Ok((flash.cookie(&app.public_url), Redirect::to(PATH)).into_response())
+    Ok(flash.redirect(&app.public_url, PATH))
 }
 
 /// `GET /dashboard/settings/delete`

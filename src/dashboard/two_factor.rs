@@ -185,7 +185,7 @@ pub async fn turn_off(
             } else {
                 Flash::AlreadyDone
             };
-            return Ok((flash.cookie(&app.public_url), Redirect::to(PATH)).into_response());
+            return Ok(flash.redirect(&app.public_url, PATH));
         }
         Err((Wrong::Password, error)) => forms.off.add_error("current", error),
         Err((Wrong::Code, error)) => forms.off.add_error("code", error),

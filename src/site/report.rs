@@ -18,10 +18,20 @@ use platform::email_address::EmailAddress;
 use uuid::Uuid;
 
 /// What is reported: its name, and the path of its page.
-struct Target {
+pub(super) struct Target {
     subject: Subject,
     name: String,
-    path: String,
+    pub path: String,
+}
+
+/// The texts of a page with a form for reports.
+pub(super) struct PageTexts {
+    pub title: &'static str,
+    pub lead: &'static str,
+    pub back: &'static str,
+    pub too_often: &'static str,
+    pub sent_title: &'static str,
+    pub sent: &'static str,
 }
 
 /// `GET /{nonprofit}/report`
@@ -56,7 +66,7 @@ pub async fn send_of_fundraiser(
 }
 
 impl Target {
-    async fn nonprofit(app: &App, slug: &str) -> Result<Target> {
+    pub(super) async fn nonprofit(app: &App, slug: &str) -> Result<Target> {
         let found = find_nonprofit(&app.directory, slug).await?;
         let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
         Ok(Target {
@@ -74,51 +84,102 @@ impl Target {
             path: fundraiser_links::path_of(&app.directory, &found.fundraiser).await?,
         })
     }
+
+    /// Returns the page with a form.
+    pub(super) fn page(self, t: &PageTexts, form: Form) -> FormPage {
+        let title = fill(t.title, &[("name", &self.name)]);
+        FormPage::new(Layout::new(Section::Other), title, form)
+            .lead(t.lead)
+            .link(self.path, t.back)
+    }
+
+    /// Stores a report, unless the network sends too many, and returns the page that says so.
+    pub(super) async fn send(
+        self,
+        app: &App,
+        network: IpNet,
+        t: &PageTexts,
+        mut form: Form,
+        content: Content,
+    ) -> Result<Response> {
+        if let Err(wait) = app.attempts.report(network, app.clock.instant()).await {
+            form.add_form_error(t.too_often);
+            return Ok(self.page(t, form).too_many_requests(wait.0));
+        }
+        let report = Report {
+            id: content.id,
+            subject: self.subject,
+            reason: content.reason,
+            details: content.details,
+            email: content.email,
+            created_at: app.clock.millis(),
+            closed_at: None,
+        };
+        store::insert(&app.db, &report).await?;
+        let page = FormPage::without_form(Layout::new(Section::Other), t.sent_title).lead(t.sent);
+        Ok(page.link(self.path, t.back).into_response())
+    }
+}
+
+/// What a visitor submitted.
+pub(super) struct Content {
+    pub id: Uuid,
+    pub reason: Reason,
+    pub details: String,
+    pub email: Option<String>,
+}
+
+/// Returns the field with the ID of the report, so that a form that is sent twice is one report.
+pub(super) fn once_field() -> Field {
+    Field::hidden("once", Uuid::now_v7().to_string())
+}
+
+/// Reads the ID of the report.
+pub(super) fn once(data: &FormData) -> Result<Uuid> {
+    Uuid::try_parse(data.text("once")).map_err(|_| Error::NotAForm)
+}
+
+/// Reads a text of several lines. Returns `None` if it is empty, too long or has control characters.
+pub(super) fn text(data: &FormData, name: &str, max_chars: usize) -> Option<String> {
+    // Some browsers send line breaks as CR LF.
+    let text = data.trimmed(name).replace("\r\n", "\n");
+    let is_control = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';
+    let is_valid = !text.is_empty() && text.chars().count() <= max_chars && !text.contains(is_control);
+    is_valid.then_some(text)
 }
 
 fn show(target: Target) -> Response {
     let form = form(&target);
-    page(target, form).into_response()
+    target.page(&texts(), form).into_response()
 }
 
 async fn send(app: &App, target: Target, network: IpNet, data: &FormData) -> Result<Response> {
     let layout = Layout::new(Section::Other);
     let t = &layout.p.report;
     let mut form = form(&target).with_values(data);
-    let id = Uuid::try_parse(data.text("once")).map_err(|_| Error::NotAForm)?;
+    let id = once(data)?;
     let reason = Reason::find(data.text("reason")).filter(|reason| Reason::CHOICES.contains(reason));
     if reason.is_none() {
         form.add_error("reason", t.no_reason);
     }
-    // Some browsers send line breaks as CR LF.
-    let details = data.trimmed("details").replace("\r\n", "\n");
-    let is_control = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';
-    if details.is_empty() || details.chars().count() > MAX_DETAILS_CHARS || details.contains(is_control) {
+    let details = text(data, "details", MAX_DETAILS_CHARS);
+    if details.is_none() {
         form.add_error("details", t.invalid_details);
     }
     let email = data.trimmed("email").to_lowercase();
     if !email.is_empty() && EmailAddress::parse(&email).is_err() {
         form.add_error("email", layout.p.give.bad_email);
     }
-    let Some(reason) = reason.filter(|_| !form.has_errors()) else {
-        return Ok(page(target, form).invalid());
+    let (Some(reason), Some(details), false) = (reason, details, form.has_errors()) else {
+        return Ok(target.page(&texts(), form).invalid());
     };
-    if let Err(wait) = app.attempts.report(network, app.clock.instant()).await {
-        form.add_form_error(t.too_often);
-        return Ok(page(target, form).too_many_requests(wait.0));
-    }
-    let report = Report {
+    let content = Content {
         id,
-        subject: target.subject,
         reason,
         details,
         email: Some(email).filter(|email| !email.is_empty()),
-        created_at: app.clock.millis(),
-        closed_at: None,
     };
-    store::insert(&app.db, &report).await?;
-    let page = FormPage::without_form(layout, t.sent_title).lead(t.sent);
-    Ok(page.link(target.path, t.back).into_response())
+    target.send(app, network, &texts(), form, content).await
 }
 
 fn form(target: &Target) -> Form {
@@ -130,17 +191,19 @@ fn form(target: &Target) -> Form {
         Field::choice("reason", t.why, choices).value(""),
         Field::area("details", t.details).hint(t.details_hint),
         Field::email("email", t.email).hint(t.email_hint).optional(),
-        // The ID of the report, so that a form that is sent twice is one report.
-        Field::hidden("once", Uuid::now_v7().to_string()),
+        once_field(),
     ];
     Form::new(format!("{}/report", target.path), t.send, fields)
 }
 
-fn page(target: Target, form: Form) -> FormPage {
-    let layout = Layout::new(Section::Other);
-    let t = &layout.p.report;
-    let title = fill(t.title, &[("name", &target.name)]);
-    FormPage::new(layout, title, form)
-        .lead(t.lead)
-        .link(target.path, t.back)
+fn texts() -> PageTexts {
+    let t = &Layout::new(Section::Other).p.report;
+    PageTexts {
+        title: t.title,
+        lead: t.lead,
+        back: t.back,
+        too_often: t.too_often,
+        sent_title: t.sent_title,
+        sent: t.sent,
+    }
 }

@@ -6,7 +6,7 @@ use axum::extract::Request;
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Redirect, Response};
 use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
 use platform::public_url::PublicUrl;
 
@@ -76,7 +76,12 @@ flashes! {
 }
 
 impl Flash {
-    /// Returns the cookie that shows the message on the next page: `(flash.cookie(&app.public_url), Redirect::to(...))`.
+    /// Redirects to a page that shows the message.
+    pub fn redirect(self, public_url: &PublicUrl, path: &str) -> Response {
+        (self.cookie(public_url), Redirect::to(path)).into_response()
+    }
+
+    /// Returns the cookie that shows the message on the next page, for a response that needs more than [`Flash::redirect`].
     pub fn cookie(self, public_url: &PublicUrl) -> CookieJar {
         let cookie = Cookie::build((COOKIE, self.name()))
             .path("/")

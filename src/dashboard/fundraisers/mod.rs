@@ -24,7 +24,7 @@ use access::limits::call::{Call, Owner};
 use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use giving::fundraisers::change::FundraiserChange;
 use giving::fundraisers::input::SupportedInput;
 use giving::fundraisers::write::{CreateFundraiser, UpdateFundraiser};
@@ -134,7 +134,7 @@ pub async fn create(
     let id = Uuid::try_parse(data.text("once")).map(FundraiserId);
     let id = id.map_err(|_| Error::NotAForm)?;
     if store::find(&app.db, id).await?.is_some() {
-        return Ok(redirect(&app, id, Flash::AlreadyDone));
+        return Ok(Flash::AlreadyDone.redirect(&app.public_url, &path(id)));
     }
     if let Some(refusal) = refuse_to_create(&app, &user, &layout, Tab::Fundraisers).await? {
         return Ok(refusal);
@@ -182,7 +182,7 @@ pub async fn create(
     // The page that follows is the same for every request with this key, so the response needs no content.
     let created = app.recorder.create(command, |_, _| StoredResponse::default());
     match created.await {
-        Ok(_) => Ok(redirect(&app, id, Flash::FundraiserCreated)),
+        Ok(_) => Ok(Flash::FundraiserCreated.redirect(&app.public_url, &path(id))),
         Err(giving::Error::Invalid(errors)) => {
             form::add_errors(&mut form, errors, t);
             Ok(new_with(&user, layout, form).invalid())
@@ -279,7 +279,7 @@ pub async fn edit(
         Err(error) => Some(Err(error)),
     };
     match changed {
-        Some(Ok(changed)) => Ok(redirect(&app, changed.id, Flash::FundraiserChanged)),
+        Some(Ok(changed)) => Ok(Flash::FundraiserChanged.redirect(&app.public_url, &path(changed.id))),
         Some(Err(giving::Error::Invalid(errors))) => {
             form::add_errors(&mut form, errors, t);
             Ok(edit_with(&app, &user, layout, fundraiser, form).await?.invalid())
@@ -318,18 +318,13 @@ pub async fn close_page(
     let fundraiser = find_own(&app, &user, &id).await?;
     let t = &layout.t.fundraisers;
     let form = Form::new(format!("{}/close", path(fundraiser.id)), t.close, Vec::new()).dangerous();
-    let lead = fill(t.close_lead, &[("title", &fundraiser.title)]);
-    let page = FormPage::new(layout.with_menu(&user, Tab::Fundraisers), t.close_title, form);
-    Ok(page.lead(lead).link(path(fundraiser.id), t.cancel))
+    let texts = (t.close_title, t.close_lead);
+    Ok(confirmation_page(&user, layout, &fundraiser, form, texts))
 }
 
 /// `POST /dashboard/fundraisers/{id}/close`. Closing a closed fundraiser does nothing.
 pub async fn close(State(app): State<App>, user: SignedIn, PathText(id): PathText) -> Result<Response> {
-    let fundraiser = find_own(&app, &user, &id).await?;
-    app.recorder
-        .change(user.account, fundraiser.id, UpdateFundraiser::Close)
-        .await?;
-    Ok(redirect(&app, fundraiser.id, Flash::FundraiserClosed))
+    update(&app, &user, &id, UpdateFundraiser::Close, Flash::FundraiserClosed).await
 }
 
 /// `GET /dashboard/fundraisers/{id}/reopen`
@@ -342,18 +337,46 @@ pub async fn reopen_page(
     let fundraiser = find_own(&app, &user, &id).await?;
     let t = &layout.t.fundraisers;
     let form = Form::new(format!("{}/reopen", path(fundraiser.id)), t.reopen, Vec::new());
-    let lead = fill(t.reopen_lead, &[("title", &fundraiser.title)]);
-    let page = FormPage::new(layout.with_menu(&user, Tab::Fundraisers), t.reopen_title, form);
-    Ok(page.lead(lead).link(path(fundraiser.id), t.cancel))
+    let texts = (t.reopen_title, t.reopen_lead);
+    Ok(confirmation_page(&user, layout, &fundraiser, form, texts))
 }
 
 /// `POST /dashboard/fundraisers/{id}/reopen`
 pub async fn reopen(State(app): State<App>, user: SignedIn, PathText(id): PathText) -> Result<Response> {
-    let fundraiser = find_own(&app, &user, &id).await?;
-    app.recorder
-        .change(user.account, fundraiser.id, UpdateFundraiser::Reopen)
-        .await?;
-    Ok(redirect(&app, fundraiser.id, Flash::FundraiserReopened))
+    update(
+        &app,
+        &user,
+        &id,
+        UpdateFundraiser::Reopen,
+        Flash::FundraiserReopened,
+    )
+    .await
+}
+
+/// Returns a page with one button, and a link back to the fundraiser.
+fn confirmation_page(
+    user: &SignedIn,
+    layout: Layout,
+    fundraiser: &Fundraiser,
+    form: Form,
+    (title, lead): (&'static str, &'static str),
+) -> FormPage {
+    let t = &layout.t.fundraisers;
+    FormPage::new(layout.with_menu(user, Tab::Fundraisers), title, form)
+        .lead(fill(lead, &[("title", &fundraiser.title)]))
+        .link(path(fundraiser.id), t.cancel)
+}
+
+async fn update(
+    app: &App,
+    user: &SignedIn,
+    id: &str,
+    update: UpdateFundraiser,
+    flash: Flash,
+) -> Result<Response> {
+    let id = find_own(app, user, id).await?.id;
+    app.recorder.change(user.account, id, update).await?;
+    Ok(flash.redirect(&app.public_url, &path(id)))
 }
 
 /// Finds a fundraiser of the signed-in user. Fundraisers of other users are not found.
@@ -367,8 +390,4 @@ async fn find_own(app: &App, user: &SignedIn, id: &str) -> Result<Fundraiser> {
 
 fn path(id: FundraiserId) -> String {
     format!("{LIST_PATH}/{id}")
-}
-
-fn redirect(app: &App, id: FundraiserId, flash: Flash) -> Response {
-    (flash.cookie(&app.public_url), Redirect::to(&path(id))).into_response()
 }

@@ -23,7 +23,7 @@ use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use giving::fundraisers::store as fundraisers;
 
 /// The number of fundraisers that the page lists.
@@ -80,7 +80,7 @@ pub async fn suspend(
         .suspend((account.id, &account.username), &reason, actor);
     suspended.await?;
     app.keys.refresh().await?;
-    Ok(redirect(&app, &account, Flash::AccountSuspended))
+    Ok(Flash::AccountSuspended.redirect(&app.public_url, &path(&account)))
 }
 
 /// `POST /dashboard/operator/accounts/{username}/restore`
@@ -98,7 +98,7 @@ pub async fn restore(
     } else {
         Flash::AlreadyDone
     };
-    Ok(redirect(&app, &account, flash))
+    Ok(flash.redirect(&app.public_url, &path(&account)))
 }
 
 /// `POST /dashboard/operator/accounts/{username}/reset-two-factor`
@@ -119,7 +119,7 @@ pub async fn reset_two_factor(
     } else {
         Flash::AlreadyDone
     };
-    Ok(redirect(&app, &account, flash))
+    Ok(flash.redirect(&app.public_url, &path(&account)))
 }
 
 /// `GET /dashboard/operator/accounts/{username}/remove-name`
@@ -198,7 +198,7 @@ async fn remove(
     let subject = (account.id, account.username.as_str());
     let removed = app.remove_from_profile(subject, part, Actor::Account(user.account));
     let flash = if removed.await? { done } else { Flash::AlreadyDone };
-    Ok(redirect(app, &account, flash))
+    Ok(flash.redirect(&app.public_url, &path(&account)))
 }
 
 async fn find(app: &App, username: &str) -> Result<Account> {
@@ -209,10 +209,6 @@ async fn find(app: &App, username: &str) -> Result<Account> {
 
 fn path(account: &Account) -> String {
     format!("/dashboard/operator/accounts/{}", account.username)
-}
-
-fn redirect(app: &App, account: &Account, flash: Flash) -> Response {
-    (flash.cookie(&app.public_url), Redirect::to(&path(account))).into_response()
 }
 
 fn suspend_form(layout: &Layout, account: &Account) -> Form {

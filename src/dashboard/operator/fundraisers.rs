@@ -19,7 +19,7 @@ use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use giving::donations::comments::{self, Comment};
 use giving::donations::store as donations;
 use giving::fundraisers::moderate::Decision;
@@ -156,7 +156,7 @@ pub async fn remove_comment(
     } else {
         Flash::AlreadyDone
     };
-    Ok(redirect(&app, &path(fundraiser.id), flash))
+    Ok(flash.redirect(&app.public_url, &path(fundraiser.id)))
 }
 
 async fn decide(app: &App, user: &SignedIn, id: FundraiserId, decision: Decision) -> Result<Response> {
@@ -175,7 +175,7 @@ async fn decide(app: &App, user: &SignedIn, id: FundraiserId, decision: Decision
         Status::InReview => LIST_PATH.to_owned(),
         _ => path(id),
     };
-    Ok(redirect(app, &target, flash))
+    Ok(flash.redirect(&app.public_url, &target))
 }
 
 async fn find(app: &App, id: &str) -> Result<Fundraiser> {
@@ -187,10 +187,6 @@ async fn find(app: &App, id: &str) -> Result<Fundraiser> {
 
 fn path(id: FundraiserId) -> String {
     format!("{LIST_PATH}/{id}")
-}
-
-fn redirect(app: &App, path: &str, flash: Flash) -> Response {
-    (flash.cookie(&app.public_url), Redirect::to(path)).into_response()
 }
 
 fn hide_form(layout: &Layout, id: FundraiserId) -> Form {

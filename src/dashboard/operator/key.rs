@@ -17,7 +17,7 @@ use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use platform::ids::KeyId;
 use uuid::Uuid;
 
@@ -120,7 +120,7 @@ fn path(id: KeyId) -> String {
 
 fn redirect(app: &App, is_found: bool, id: KeyId, flash: Flash) -> Result<Response> {
     if is_found {
-        Ok((flash.cookie(&app.public_url), Redirect::to(&path(id))).into_response())
+        Ok(flash.redirect(&app.public_url, &path(id)))
     } else {
         Err(Error::NotFound)
     }

@@ -15,7 +15,7 @@ use access::origins::Origin;
 use access::origins::store::{self, RegisteredOrigin};
 use askama::Template;
 use axum::extract::{RawQuery, State};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 
 const LIST_PATH: &str = "/dashboard/operator/origins";
 
@@ -59,5 +59,5 @@ pub async fn allow(State(app): State<App>, Operator(user): Operator, data: FormD
     } else {
         Flash::AlreadyDone
     };
-    Ok((flash.cookie(&app.public_url), Redirect::to(LIST_PATH)).into_response())
+    Ok(flash.redirect(&app.public_url, LIST_PATH))
 }

@@ -15,7 +15,7 @@ use crate::web::{FormData, Layout, Page};
 use access::audit::Actor;
 use askama::Template;
 use axum::extract::{RawQuery, State};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use directory::NonprofitRef;
 use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers;
@@ -86,7 +86,7 @@ pub async fn close(
     } else {
         Flash::AlreadyDone
     };
-    Ok(redirect(&app, flash))
+    Ok(flash.redirect(&app.public_url, LIST_PATH))
 }
 
 /// `POST /dashboard/operator/reports/{id}/hide`: hides the reported fundraiser and closes the report.
@@ -111,16 +111,12 @@ pub async fn hide(
     let decision = Decision::Hide(reason);
     app.moderation().decide(fundraiser, decision, actor).await?;
     store::close(&app.db, report.id, actor, app.clock.millis()).await?;
-    Ok(redirect(&app, Flash::FundraiserHidden))
+    Ok(Flash::FundraiserHidden.redirect(&app.public_url, LIST_PATH))
 }
 
 async fn find(app: &App, id: &str) -> Result<Report> {
     let id = Uuid::try_parse(id).map_err(|_| Error::NotFound)?;
     store::find(&app.db, id).await?.ok_or(Error::NotFound)
-}
-
-fn redirect(app: &App, flash: Flash) -> Response {
-    (flash.cookie(&app.public_url), Redirect::to(LIST_PATH)).into_response()
 }
 
 impl Row {

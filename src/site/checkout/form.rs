@@ -6,7 +6,7 @@ use super::target::Target;
 use crate::app::App;
 use crate::http::client::Client;
 use crate::http::error::{Error, Result};
-use crate::http::params::{PathPair, PathText, RawQuery};
+use crate::http::params::{PathPair, PathText, RESERVED, RawQuery};
 use crate::web::form::Choice;
 use crate::web::form::amounts::submitted;
 use crate::web::texts::fill;
@@ -22,17 +22,11 @@ use giving::checkout::partner::ReturnUrls;
 use giving::checkout::start::StartDonation;
 use giving::checkout::store;
 use giving::providers::Provider;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::utf8_percent_encode;
 use platform::email_address::EmailAddress;
 use platform::money::Cents;
 use uuid::Uuid;
 
-/// What is escaped in a segment of a path: everything but the unreserved characters (RFC 3986).
-const ESCAPED: AsciiSet = NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
 const MAX_NAME_CHARS: usize = 100;
 const MAX_MESSAGE_CHARS: usize = 500;
 
@@ -95,7 +89,7 @@ fn redirect_to_form(path: &[&str], query: &str) -> Redirect {
     let mut url = String::new();
     for segment in path {
         url.push('/');
-        url.extend(utf8_percent_encode(segment, &ESCAPED));
+        url.extend(utf8_percent_encode(segment, RESERVED));
     }
     url.push_str("/give");
     if !query.is_empty() {
