@@ -27,7 +27,7 @@ pub(crate) fn decode(bytes: &[u8], size: (u32, u32), target: (u32, u32)) -> Resu
         channels = Channels::Gray;
         decoder.set_options(options.jpeg_set_out_colorspace(ColorSpace::Luma));
     }
-    // The decoder has no known panic for the frames that we accept, but it has had some in the past.
+    // The decoder panicked on some unusual files when it was fuzzed.
     let pixels = catch_unwind(AssertUnwindSafe(|| decoder.decode().ok()));
     let pixels = pixels.ok().flatten().ok_or(PictureError::Damaged)?;
     Ok(downscale(pixels, Layout::Packed(channels), size, target))
