@@ -2,7 +2,7 @@
 
 use super::change::{Change, shorten};
 use crate::nonprofits::ein::Ein;
-use platform::db::{Db, Tx, from_row, read, run};
+use platform::db::{Db, Tx, from_row, query};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -45,13 +45,8 @@ pub async fn insert_without_ein(
     nonprofits: &BTreeMap<Uuid, bool>,
 ) -> sqlx::Result<()> {
     for (id, is_added) in nonprofits {
-        run!(&mut *tx, c => sqlx::query(INSERT_WITHOUT_EIN)
-            .bind(revision)
-            .bind(*id)
-            .bind(*is_added)
-            .execute(c)
-            .await
-            .map(|_| ()))?;
+        tx.execute(query(INSERT_WITHOUT_EIN).bind(revision).bind(*id).bind(*is_added))
+            .await?;
     }
     Ok(())
 }
@@ -99,9 +94,8 @@ from_row!(HistoryRow {
 /// Lists the imports that changed a nonprofit, newest first.
 pub async fn list(db: &Db, ein: Ein) -> sqlx::Result<Vec<HistoryEntry>> {
     let ein = i64::from(ein.value());
-    let rows: Vec<HistoryRow> = read!(db, c => sqlx::query_as(LIST).bind(ein).fetch_all(c).await)?;
-    let files: Vec<(i64, String, String)> =
-        read!(db, c => sqlx::query_as(LIST_FILES).bind(ein).fetch_all(c).await)?;
+    let rows: Vec<HistoryRow> = db.fetch_all(query(LIST).bind(ein)).await?;
+    let files: Vec<(i64, String, String)> = db.fetch_all(query(LIST_FILES).bind(ein)).await?;
     let mut entries: Vec<HistoryEntry> = Vec::new();
     for row in rows {
         let is_next = entries.last().is_none_or(|entry| entry.revision != row.revision);

@@ -8,7 +8,7 @@ use super::identifier::Identifier;
 use super::rows::{NonprofitRow, Profile, StoredNonprofit};
 use crate::nonprofits::sources::SourceId;
 use futures_util::TryStreamExt;
-use platform::db::{Db, Tx, from_row, read, run};
+use platform::db::{Db, Tx, from_row, query, run};
 use platform::ids::NonprofitId;
 use std::collections::HashMap;
 use tokio::sync::mpsc;
@@ -149,18 +149,16 @@ from_row!(Filings {
 /// Finds what the files of the IRS besides the master file say about an EIN.
 pub async fn find_filings(db: &Db, ein: Ein) -> sqlx::Result<Filings> {
     let ein = i64::from(ein.value());
-    read!(db, c => sqlx::query_as(FILINGS).bind(ein).fetch_one(c).await)
+    db.fetch_one(query(FILINGS).bind(ein)).await
 }
 
 /// Calls `then` with every nonprofit.
-pub async fn for_each(tx: &mut Tx, mut then: impl FnMut(&NonprofitRow)) -> sqlx::Result<()> {
-    run!(tx, c => {
-        let mut rows = sqlx::query_as::<_, NonprofitRow>(ALL).fetch(c);
-        while let Some(row) = rows.try_next().await? {
-            then(&row);
-        }
+pub async fn for_each(tx: &mut Tx, mut then: impl FnMut(&NonprofitRow) + Send) -> sqlx::Result<()> {
+    tx.for_each(query(ALL), |row| {
+        then(&row);
         Ok(())
     })
+    .await
 }
 
 /// Sends every nonprofit to a channel, in batches. Continues without effect if the receiver is gone.
@@ -206,8 +204,7 @@ pub async fn list_by_slug<T>(
     let mut tx = db.view().await?;
     // Every character of a slug sorts before `~`.
     let end = format!("{prefix}~");
-    let rows: Vec<NonprofitRow> =
-        run!(&mut tx, c => sqlx::query_as(BY_SLUG_PREFIX).bind(prefix).bind(end).fetch_all(c).await)?;
+    let rows: Vec<NonprofitRow> = tx.fetch_all(query(BY_SLUG_PREFIX).bind(prefix).bind(end)).await?;
     let mut found = Vec::with_capacity(rows.len());
     for row in rows {
         let profile = find_profile(&mut tx, row.stored.id).await?;
@@ -232,18 +229,16 @@ pub async fn find_stored(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<O
 /// Finds the row of a nonprofit, with what the other files of the IRS say.
 pub async fn find_row(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<Option<NonprofitRow>> {
     match identifier {
-        Identifier::Id(id) => run!(tx, c => sqlx::query_as(BY_ID).bind(id.0).fetch_optional(c).await),
+        Identifier::Id(id) => tx.fetch_optional(query(BY_ID).bind(id.0)).await,
         Identifier::Ein(ein) => {
-            run!(tx, c => sqlx::query_as(BY_EIN).bind(i64::from(ein.value())).fetch_optional(c).await)
+            tx.fetch_optional(query(BY_EIN).bind(i64::from(ein.value())))
+                .await
         }
         Identifier::Slug(slug) => {
-            let current =
-                run!(&mut *tx, c => sqlx::query_as(BY_SLUG).bind(slug.as_str()).fetch_optional(c).await)?;
+            let current = tx.fetch_optional(query(BY_SLUG).bind(slug.as_str())).await?;
             match current {
                 Some(row) => Ok(Some(row)),
-                None => {
-                    run!(tx, c => sqlx::query_as(BY_FORMER_SLUG).bind(slug.as_str()).fetch_optional(c).await)
-                }
+                None => tx.fetch_optional(query(BY_FORMER_SLUG).bind(slug.as_str())).await,
             }
         }
     }
@@ -251,35 +246,34 @@ pub async fn find_row(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<Opti
 
 /// Finds the profile of a nonprofit.
 pub async fn find_profile(tx: &mut Tx, id: Uuid) -> sqlx::Result<Option<Profile>> {
-    run!(tx, c => sqlx::query_as(PROFILE).bind(id).fetch_optional(c).await)
+    tx.fetch_optional(query(PROFILE).bind(id)).await
 }
 
 /// Finds the URL of a nonprofit's own donation page.
 pub async fn find_donate_url(db: &Db, id: NonprofitId) -> sqlx::Result<Option<String>> {
-    let found: Option<Option<String>> =
-        read!(db, c => sqlx::query_scalar(DONATE_URL).bind(id.0).fetch_optional(c).await)?;
+    let found: Option<Option<String>> = db.fetch_optional_scalar(query(DONATE_URL).bind(id.0)).await?;
     Ok(found.flatten())
 }
 
 /// Returns whether a hosted picture is the logo or the cover of a nonprofit.
 pub async fn is_picture_used(db: &Db, hosted_id: &str) -> sqlx::Result<bool> {
-    read!(db, c => sqlx::query_scalar(IS_PICTURE_USED).bind(hosted_id).fetch_one(c).await)
+    db.fetch_scalar(query(IS_PICTURE_USED).bind(hosted_id)).await
 }
 
 /// Lists the logos and covers of nonprofits: IDs of hosted pictures, and URLs.
 pub async fn list_pictures(db: &Db) -> sqlx::Result<Vec<String>> {
-    read!(db, c => sqlx::query_scalar(LIST_PICTURES).fetch_all(c).await)
+    db.fetch_scalars(query(LIST_PICTURES)).await
 }
 
 /// Lists all profiles, by the ID of their nonprofit.
 pub async fn list_profiles(tx: &mut Tx) -> sqlx::Result<HashMap<Uuid, Profile>> {
-    let profiles: Vec<Profile> = run!(tx, c => sqlx::query_as(PROFILES).fetch_all(c).await)?;
+    let profiles: Vec<Profile> = tx.fetch_all(query(PROFILES)).await?;
     Ok(by_nonprofit(profiles))
 }
 
 /// Lists the former slugs of renamed nonprofits, sorted.
 pub async fn list_former_slugs(tx: &mut Tx) -> sqlx::Result<Vec<(String, Uuid)>> {
-    run!(tx, c => sqlx::query_as(FORMER_SLUGS).fetch_all(c).await)
+    tx.fetch_all(query(FORMER_SLUGS)).await
 }
 
 /// Lists the nonprofits that small imports after `revision` changed, with their profiles.
@@ -287,40 +281,41 @@ pub async fn list_changed(
     tx: &mut Tx,
     revision: i64,
 ) -> sqlx::Result<(Vec<NonprofitRow>, HashMap<Uuid, Profile>)> {
-    let rows: Vec<NonprofitRow> =
-        run!(&mut *tx, c => sqlx::query_as(CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
-    let profiles = run!(tx, c => sqlx::query_as(PROFILES_CHANGED_SINCE).bind(revision).fetch_all(c).await)?;
+    let rows: Vec<NonprofitRow> = tx.fetch_all(query(CHANGED_SINCE).bind(revision)).await?;
+    let profiles = tx.fetch_all(query(PROFILES_CHANGED_SINCE).bind(revision)).await?;
     Ok((rows, by_nonprofit(profiles)))
 }
 
 /// Lists the former slugs of the nonprofits that small imports after `revision` changed, sorted.
 pub async fn list_changed_former_slugs(tx: &mut Tx, revision: i64) -> sqlx::Result<Vec<(String, Uuid)>> {
-    run!(tx, c => sqlx::query_as(FORMER_SLUGS_CHANGED_SINCE).bind(revision).fetch_all(c).await)
+    tx.fetch_all(query(FORMER_SLUGS_CHANGED_SINCE).bind(revision))
+        .await
 }
 
 /// Counts the nonprofits in the store.
 pub async fn count(db: &Db) -> sqlx::Result<i64> {
-    read!(db, c => sqlx::query_scalar(COUNT).fetch_one(c).await)
+    db.fetch_scalar(query(COUNT)).await
 }
 
 /// Inserts or updates a profile. `source` is the file that changed it.
 pub async fn upsert_profile(tx: &mut Tx, profile: &Profile, source: SourceId) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(UPSERT_PROFILE)
-        .bind(profile.nonprofit_id)
-        .bind(&profile.name)
-        .bind(&profile.aliases)
-        .bind(&profile.description)
-        .bind(&profile.description_long)
-        .bind(&profile.website_url)
-        .bind(&profile.donate_url)
-        .bind(&profile.causes)
-        .bind(&profile.country)
-        .bind(&profile.logo)
-        .bind(&profile.cover)
-        .bind(source.number())
-        .execute(c)
-        .await
-        .map(|_| ()))
+    tx.execute(
+        query(UPSERT_PROFILE)
+            .bind(profile.nonprofit_id)
+            .bind(&profile.name)
+            .bind(&profile.aliases)
+            .bind(&profile.description)
+            .bind(&profile.description_long)
+            .bind(&profile.website_url)
+            .bind(&profile.donate_url)
+            .bind(&profile.causes)
+            .bind(&profile.country)
+            .bind(&profile.logo)
+            .bind(&profile.cover)
+            .bind(source.number()),
+    )
+    .await
+    .map(|_| ())
 }
 
 /// The sources of what is stated about a nonprofit, and the periods that they are about.
@@ -358,7 +353,7 @@ from_row!(SourceNumbers {
 
 /// Finds the sources of what is stated about a nonprofit.
 pub async fn find_sources(tx: &mut Tx, id: NonprofitId) -> sqlx::Result<Option<SourceNumbers>> {
-    run!(tx, c => sqlx::query_as(SOURCES).bind(id.0).fetch_optional(c).await)
+    tx.fetch_optional(query(SOURCES).bind(id.0)).await
 }
 
 fn by_nonprofit(profiles: Vec<Profile>) -> HashMap<Uuid, Profile> {

@@ -4,7 +4,7 @@ use super::facts::{Month, ReturnFacts};
 use super::profile::ReturnProfile;
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::sources::SourceId;
-use platform::db::{Db, Tx, Value, from_row, read, run};
+use platform::db::{Db, Tx, Value, from_row, query};
 use sqlx::AssertSqlSafe;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -77,8 +77,7 @@ impl ReturnRow {
 
 /// Lists the returns of a nonprofit, newest period first.
 pub async fn list_returns(db: &Db, ein: Ein) -> sqlx::Result<Vec<StoredReturn>> {
-    let rows: Vec<ReturnRow> =
-        read!(db, c => sqlx::query_as(LIST).bind(i64::from(ein.value())).fetch_all(c).await)?;
+    let rows: Vec<ReturnRow> = db.fetch_all(query(LIST).bind(i64::from(ein.value()))).await?;
     rows.into_iter().map(ReturnRow::parse).collect()
 }
 
@@ -117,7 +116,7 @@ pub async fn list_versions(tx: &mut Tx, eins: &[u32]) -> sqlx::Result<HashMap<(u
         "select ein, period, object_id, digest from returns where ein in",
         eins.iter(),
     );
-    let rows: Vec<VersionRow> = run!(tx, c => sqlx::query_as(sql).persistent(false).fetch_all(c).await)?;
+    let rows: Vec<VersionRow> = tx.fetch_all(query(sql).uncached()).await?;
     Ok(rows
         .into_iter()
         .map(|row| ((row.ein as u32, row.period as Month), (row.object_id, row.digest)))
@@ -156,7 +155,7 @@ pub async fn list_by_eins(tx: &mut Tx, eins: &[u32]) -> sqlx::Result<Vec<(u32, S
     );
     sql.push_str(" order by ein, period desc");
     let sql = AssertSqlSafe(sql);
-    let rows: Vec<FullRow> = run!(tx, c => sqlx::query_as(sql).persistent(false).fetch_all(c).await)?;
+    let rows: Vec<FullRow> = tx.fetch_all(query(sql).uncached()).await?;
     let mut returns = Vec::with_capacity(rows.len());
     for row in rows {
         let (ein, digest) = (row.ein as u32, row.digest);
@@ -185,7 +184,7 @@ pub async fn remove(tx: &mut Tx, keys: &[(u32, Month)]) -> sqlx::Result<()> {
         "delete from returns where (ein, period) in (values {})",
         keys.join(",")
     ));
-    run!(tx, c => sqlx::query(sql).persistent(false).execute(c).await.map(|_| ()))
+    tx.execute(query(sql).uncached()).await.map(|_| ())
 }
 
 /// Inserts returns.
@@ -218,7 +217,7 @@ pub async fn list_profiles(tx: &mut Tx, eins: &[u32]) -> sqlx::Result<HashMap<u3
         PROFILE_COLUMNS.join(", ")
     );
     let sql = in_list(&select, eins.iter());
-    let rows: Vec<ReturnProfile> = run!(tx, c => sqlx::query_as(sql).persistent(false).fetch_all(c).await)?;
+    let rows: Vec<ReturnProfile> = tx.fetch_all(query(sql).uncached()).await?;
     Ok(rows
         .into_iter()
         .map(|profile| (profile.ein as u32, profile))
@@ -231,7 +230,7 @@ pub async fn remove_profiles(tx: &mut Tx, eins: &[u32]) -> sqlx::Result<()> {
         return Ok(());
     }
     let sql = in_list("delete from return_profiles where ein in", eins.iter());
-    run!(tx, c => sqlx::query(sql).persistent(false).execute(c).await.map(|_| ()))
+    tx.execute(query(sql).uncached()).await.map(|_| ())
 }
 
 /// Inserts what returns say on the pages of their nonprofits.

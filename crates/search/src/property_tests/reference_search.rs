@@ -81,12 +81,11 @@ impl ReferenceSearch<'_> {
 
     fn offer(&mut self, hit: ReferenceHit) {
         let document = &self.documents[hit.0 as usize];
-        if !self
-            .query
-            .filter
-            .iter()
-            .all(|group| group.iter().any(|label| document.labels.contains(label)))
-        {
+        if !self.query.filter.iter().all(|group| {
+            group
+                .iter()
+                .any(|label| document.labels.contains(&label.as_str()))
+        }) {
             return;
         }
         let is_exact =

@@ -1,7 +1,7 @@
 //! The queries of the change feed.
 
 use crate::history::ADDED;
-use platform::db::{Tx, from_row, run};
+use platform::db::{Tx, from_row, query};
 use sqlx::AssertSqlSafe;
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -42,7 +42,7 @@ from_row!(ImportRow {
 
 /// Finds the first import after a revision that changed something, up to another revision.
 pub async fn find_next(tx: &mut Tx, after: i64, up_to: i64) -> sqlx::Result<Option<ImportRow>> {
-    run!(tx, c => sqlx::query_as(FIND_NEXT).bind(after).bind(up_to).fetch_optional(c).await)
+    tx.fetch_optional(query(FIND_NEXT).bind(after).bind(up_to)).await
 }
 
 /// Lists nonprofits that a small import changed, sorted by ID.
@@ -53,7 +53,8 @@ pub async fn list_ids(
     take: usize,
 ) -> sqlx::Result<Vec<Uuid>> {
     let after = after.unwrap_or(Uuid::nil());
-    run!(tx, c => sqlx::query_scalar(LIST_IDS).bind(revision).bind(after).bind(take as i64).fetch_all(c).await)
+    tx.fetch_scalars(query(LIST_IDS).bind(revision).bind(after).bind(take as i64))
+        .await
 }
 
 /// Lists nonprofits without an EIN that an import changed, sorted by ID.
@@ -64,7 +65,13 @@ pub async fn list_without_ein(
     take: usize,
 ) -> sqlx::Result<Vec<Uuid>> {
     let after = after.unwrap_or(Uuid::nil());
-    run!(tx, c => sqlx::query_scalar(LIST_WITHOUT_EIN).bind(revision).bind(after).bind(take as i64).fetch_all(c).await)
+    tx.fetch_scalars(
+        query(LIST_WITHOUT_EIN)
+            .bind(revision)
+            .bind(after)
+            .bind(take as i64),
+    )
+    .await
 }
 
 /// Returns the nonprofits without an EIN that an import added, from one ID to another.
@@ -74,18 +81,20 @@ pub async fn list_added_without_ein(
     first: Uuid,
     last: Uuid,
 ) -> sqlx::Result<HashSet<Uuid>> {
-    let ids: Vec<Uuid> = run!(tx, c => sqlx::query_scalar(LIST_ADDED_WITHOUT_EIN)
-        .bind(revision)
-        .bind(first)
-        .bind(last)
-        .fetch_all(c)
-        .await)?;
+    let ids: Vec<Uuid> = tx
+        .fetch_scalars(
+            query(LIST_ADDED_WITHOUT_EIN)
+                .bind(revision)
+                .bind(first)
+                .bind(last),
+        )
+        .await?;
     Ok(ids.into_iter().collect())
 }
 
 /// Returns whether the history has nonprofits that an import added.
 pub async fn has_added(tx: &mut Tx, revision: i64) -> sqlx::Result<bool> {
-    run!(tx, c => sqlx::query_scalar(HAS_ADDED).bind(revision).bind(ADDED).fetch_one(c).await)
+    tx.fetch_scalar(query(HAS_ADDED).bind(revision).bind(ADDED)).await
 }
 
 /// Lists the EINs of nonprofits in the history of an import, sorted.
@@ -96,12 +105,9 @@ pub async fn list_eins(
     take: usize,
 ) -> sqlx::Result<Vec<u32>> {
     let after = after.map_or(-1, i64::from);
-    let eins: Vec<i64> = run!(tx, c => sqlx::query_scalar(LIST_EINS)
-        .bind(revision)
-        .bind(after)
-        .bind(take as i64)
-        .fetch_all(c)
-        .await)?;
+    let eins: Vec<i64> = tx
+        .fetch_scalars(query(LIST_EINS).bind(revision).bind(after).bind(take as i64))
+        .await?;
     Ok(eins.into_iter().map(|ein| ein as u32).collect())
 }
 
@@ -116,11 +122,13 @@ pub async fn list_added(tx: &mut Tx, import: &ImportRow, eins: &[u32]) -> sqlx::
         let _ = write!(sql, "{}{ein}", if index == 0 { "" } else { "," });
     }
     sql.push(')');
-    let found: Vec<i64> = run!(tx, c => sqlx::query_scalar(AssertSqlSafe(sql.clone()))
-        .persistent(false)
-        .bind(import.revision)
-        .bind(ADDED)
-        .fetch_all(c)
-        .await)?;
+    let found: Vec<i64> = tx
+        .fetch_scalars(
+            query(AssertSqlSafe(sql.clone()))
+                .uncached()
+                .bind(import.revision)
+                .bind(ADDED),
+        )
+        .await?;
     Ok(found.into_iter().map(|ein| ein as u32).collect())
 }

@@ -1,7 +1,7 @@
 //! The log of imports: what each one did, its files, the nonprofits that small ones changed, and imports that failed.
 
 use crate::nonprofits::sources::SourceId;
-use platform::db::{Db, Topic, Tx, from_row, read, run};
+use platform::db::{Db, Topic, Tx, from_row, query};
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -48,14 +48,16 @@ const ALL: &str = "all";
 /// Records which nonprofits a small import changed.
 pub async fn insert_changes(tx: &mut Tx, revision: i64, ids: &[Uuid]) -> sqlx::Result<()> {
     for id in ids {
-        run!(&mut *tx, c => sqlx::query(INSERT_CHANGE).bind(revision).bind(id).execute(c).await.map(|_| ()))?;
+        tx.execute(query(INSERT_CHANGE).bind(revision).bind(*id)).await?;
     }
     Ok(())
 }
 
 /// Removes the changes of imports before `revision`. Called by a large import, after which servers need a new snapshot.
 pub async fn remove_changes_before(tx: &mut Tx, revision: i64) -> sqlx::Result<()> {
-    run!(tx, c => sqlx::query(REMOVE_CHANGES_BEFORE).bind(revision).execute(c).await.map(|_| ()))
+    tx.execute(query(REMOVE_CHANGES_BEFORE).bind(revision))
+        .await
+        .map(|_| ())
 }
 
 /// An import to record.
@@ -77,29 +79,29 @@ pub struct ImportRecord<'a> {
 
 /// Records an import and its files.
 pub async fn insert_import(tx: &mut Tx, import: ImportRecord<'_>, files: &[NamedFile]) -> sqlx::Result<()> {
-    run!(&mut *tx, c => sqlx::query(INSERT_IMPORT)
-        .bind(import.revision)
-        .bind(import.kind)
-        .bind(import.started_at)
-        .bind(import.finished_at)
-        .bind(import.lines as i64)
-        .bind(import.added as i64)
-        .bind(import.changed as i64)
-        .bind(import.gone as i64)
-        .bind(import.refused as i64)
-        .execute(c)
-        .await
-        .map(|_| ()))?;
-    for (position, file) in (1i64..).zip(files) {
-        run!(&mut *tx, c => sqlx::query(INSERT_FILE)
+    tx.execute(
+        query(INSERT_IMPORT)
             .bind(import.revision)
-            .bind(position)
-            .bind(&file.name)
-            .bind(&file.sha256)
-            .bind(file.lines)
-            .execute(c)
-            .await
-            .map(|_| ()))?;
+            .bind(import.kind)
+            .bind(import.started_at)
+            .bind(import.finished_at)
+            .bind(import.lines as i64)
+            .bind(import.added as i64)
+            .bind(import.changed as i64)
+            .bind(import.gone as i64)
+            .bind(import.refused as i64),
+    )
+    .await?;
+    for (position, file) in (1i64..).zip(files) {
+        tx.execute(
+            query(INSERT_FILE)
+                .bind(import.revision)
+                .bind(position)
+                .bind(&file.name)
+                .bind(&file.sha256)
+                .bind(file.lines),
+        )
+        .await?;
     }
     Ok(())
 }
@@ -135,17 +137,17 @@ from_row!(RecordedImport {
 
 /// Counts the imports.
 pub async fn count(db: &Db) -> sqlx::Result<i64> {
-    read!(db, c => sqlx::query_scalar(COUNT).fetch_one(c).await)
+    db.fetch_scalar(query(COUNT)).await
 }
 
 /// Finds when the last import of a kind finished.
 pub async fn find_last_of(db: &Db, kind: &str) -> sqlx::Result<Option<i64>> {
-    read!(db, c => sqlx::query_scalar(LAST_OF).bind(kind).fetch_one(c).await)
+    db.fetch_scalar(query(LAST_OF).bind(kind)).await
 }
 
 /// Lists imports, newest first.
 pub async fn list_newest(db: &Db, take: i64, skip: i64) -> sqlx::Result<Vec<RecordedImport>> {
-    read!(db, c => sqlx::query_as(LIST_NEWEST).bind(take).bind(skip).fetch_all(c).await)
+    db.fetch_all(query(LIST_NEWEST).bind(take).bind(skip)).await
 }
 
 /// The last import of a kind.
@@ -220,16 +222,14 @@ from_row!(FileRow {
 pub async fn find_files(tx: &mut Tx, sources: &[SourceId]) -> sqlx::Result<HashMap<SourceId, SourceFile>> {
     let mut found = HashMap::new();
     for chunk in sources.chunks(FILES_AT_ONCE) {
-        let rows: Vec<FileRow> = run!(&mut *tx, c => {
-            let mut query = sqlx::query_as(FILES);
-            for index in 0..FILES_AT_ONCE {
-                let (revision, position) = chunk
-                    .get(index)
-                    .map_or((0, 0), |source| (source.revision, i64::from(source.position)));
-                query = query.bind(revision).bind(position);
-            }
-            query.fetch_all(c).await
-        })?;
+        let mut statement = query(FILES);
+        for index in 0..FILES_AT_ONCE {
+            let (revision, position) = chunk
+                .get(index)
+                .map_or((0, 0), |source| (source.revision, i64::from(source.position)));
+            statement = statement.bind(revision).bind(position);
+        }
+        let rows: Vec<FileRow> = tx.fetch_all(statement).await?;
         found.extend(rows.into_iter().map(|row| {
             let source = SourceId {
                 revision: row.revision,
@@ -248,8 +248,7 @@ pub async fn find_files(tx: &mut Tx, sources: &[SourceId]) -> sqlx::Result<HashM
 
 /// Lists the last import of each kind, oldest first.
 pub async fn list_last_imports(db: &Db) -> sqlx::Result<Vec<LastImport>> {
-    let rows: Vec<LastImportRow> =
-        read!(db, c => sqlx::query_as(LAST_IMPORTS).bind(MAX_LISTED_FILES).fetch_all(c).await)?;
+    let rows: Vec<LastImportRow> = db.fetch_all(query(LAST_IMPORTS).bind(MAX_LISTED_FILES)).await?;
     let imports = rows.chunk_by(|a, b| a.revision == b.revision);
     Ok(imports
         .map(|rows| LastImport {
@@ -275,12 +274,13 @@ fn file_name(path: &str) -> &str {
 
 /// Counts the nonprofits that imports after `revision` changed.
 pub async fn count_changes_since(tx: &mut Tx, revision: i64) -> sqlx::Result<i64> {
-    run!(tx, c => sqlx::query_scalar(COUNT_CHANGES_SINCE).bind(revision).fetch_one(c).await)
+    tx.fetch_scalar(query(COUNT_CHANGES_SINCE).bind(revision)).await
 }
 
 /// Returns whether an import after `revision` was too large to record which nonprofits it changed.
 pub async fn has_large_import_since(tx: &mut Tx, revision: i64) -> sqlx::Result<bool> {
-    run!(tx, c => sqlx::query_scalar(HAS_LARGE_IMPORT_SINCE).bind(revision).fetch_one(c).await)
+    tx.fetch_scalar(query(HAS_LARGE_IMPORT_SINCE).bind(revision))
+        .await
 }
 
 /// The last failure of an import.
@@ -302,22 +302,22 @@ from_row!(ImportFailure {
 pub async fn record_outcome(db: &Db, command: &str, error: Option<&str>, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     match error {
-        Some(error) => run!(&mut tx, c => sqlx::query(RECORD_FAILURE)
-            .bind(command)
-            .bind(now)
-            .bind(error)
-            .execute(c)
+        Some(error) => tx
+            .execute(query(RECORD_FAILURE).bind(command).bind(now).bind(error))
             .await
-            .map(|_| ()))?,
+            .map(|_| ())?,
         None if command == ALL => {
-            run!(&mut tx, c => sqlx::query(REMOVE_ALL_FAILURES).execute(c).await.map(|_| ()))?;
+            tx.execute(query(REMOVE_ALL_FAILURES)).await?;
         }
-        None => run!(&mut tx, c => sqlx::query(REMOVE_FAILURE).bind(command).execute(c).await.map(|_| ()))?,
+        None => tx
+            .execute(query(REMOVE_FAILURE).bind(command))
+            .await
+            .map(|_| ())?,
     }
     tx.commit().await
 }
 
 /// Lists the failures, newest first.
 pub async fn list_failures(db: &Db) -> sqlx::Result<Vec<ImportFailure>> {
-    read!(db, c => sqlx::query_as(LIST_FAILURES).fetch_all(c).await)
+    db.fetch_all(query(LIST_FAILURES)).await
 }

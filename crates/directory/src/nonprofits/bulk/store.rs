@@ -1,8 +1,8 @@
 //! Database access for imports of nonprofits: the current rows, bulk writes, and slugs.
 
 use crate::nonprofits::rows::StoredNonprofit;
-use platform::db::{Connection, Db, Topic, Tx, from_row, run};
-use sqlx::{AssertSqlSafe, Executor};
+use platform::db::{Connection, Db, Topic, Tx, from_row, query, run};
+use sqlx::AssertSqlSafe;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use uuid::Uuid;
@@ -92,18 +92,30 @@ pub struct StoreContents {
 
 /// Loads the contents of the store.
 pub async fn load_contents(db: &Db) -> sqlx::Result<StoreContents> {
-    use futures_util::TryStreamExt;
     let mut tx = db.view().await?;
     let revision = tx.revision(Topic::Directory).await?;
     let mut existing = HashMap::new();
-    run!(&mut tx, c => {
-        let mut rows = sqlx::query_as::<_, ExistingRow>(EXISTING).fetch(c);
-        while let Some(ExistingRow { ein, slug, digest, listed, gone }) = rows.try_next().await? {
-            existing.insert(ein as u32, ExistingNonprofit { slug: slug.into(), digest, listed, gone });
-        }
-        sqlx::Result::Ok(())
-    })?;
-    let other_slugs = run!(&mut tx, c => sqlx::query_scalar(SLUGS_WITHOUT_EIN).fetch_all(c).await)?;
+    tx.for_each(query(EXISTING), |row| {
+        let ExistingRow {
+            ein,
+            slug,
+            digest,
+            listed,
+            gone,
+        } = row;
+        existing.insert(
+            ein as u32,
+            ExistingNonprofit {
+                slug: slug.into(),
+                digest,
+                listed,
+                gone,
+            },
+        );
+        Ok(())
+    })
+    .await?;
+    let other_slugs = tx.fetch_scalars(query(SLUGS_WITHOUT_EIN)).await?;
     Ok(StoreContents {
         revision,
         existing,
@@ -114,7 +126,7 @@ pub async fn load_contents(db: &Db) -> sqlx::Result<StoreContents> {
 /// Lists the names in profiles, by the ID of the nonprofit.
 pub async fn list_profile_names(db: &Db) -> sqlx::Result<HashMap<Uuid, String>> {
     let mut tx = db.view().await?;
-    let names: Vec<(Uuid, String)> = run!(&mut tx, c => sqlx::query_as(PROFILE_NAMES).fetch_all(c).await)?;
+    let names: Vec<(Uuid, String)> = tx.fetch_all(query(PROFILE_NAMES)).await?;
     Ok(names.into_iter().collect())
 }
 
@@ -124,7 +136,7 @@ pub async fn list_filings(tx: &mut Tx, eins: &[u32]) -> sqlx::Result<HashMap<u32
         "select ein, filed from nonprofits where ein in ({})",
         number_list(eins)
     ));
-    let rows: Vec<(i64, String)> = run!(tx, c => sqlx::query_as(sql).persistent(false).fetch_all(c).await)?;
+    let rows: Vec<(i64, String)> = tx.fetch_all(query(sql).uncached()).await?;
     Ok(rows.into_iter().map(|(ein, filed)| (ein as u32, filed)).collect())
 }
 
@@ -136,8 +148,7 @@ pub async fn list_known(tx: &mut Tx, eins: &[u32]) -> sqlx::Result<HashSet<u32>>
             "select ein from nonprofits where ein in ({})",
             number_list(chunk)
         ));
-        let found: Vec<i64> =
-            run!(&mut *tx, c => sqlx::query_scalar(sql).persistent(false).fetch_all(c).await)?;
+        let found: Vec<i64> = tx.fetch_scalars(query(sql).uncached()).await?;
         known.extend(found.into_iter().map(|ein| ein as u32));
     }
     Ok(known)
@@ -145,7 +156,7 @@ pub async fn list_known(tx: &mut Tx, eins: &[u32]) -> sqlx::Result<HashSet<u32>>
 
 /// Finds the hash of the IRS data of a nonprofit.
 pub async fn find_digest(tx: &mut Tx, id: Uuid) -> sqlx::Result<i64> {
-    run!(tx, c => sqlx::query_scalar(FIND_DIGEST).bind(id).fetch_one(c).await)
+    tx.fetch_scalar(query(FIND_DIGEST).bind(id)).await
 }
 
 /// Formats numbers for `in (…)`. Thousands of parameters would take longer to bind than the numbers to parse.
@@ -160,32 +171,37 @@ fn number_list(numbers: &[u32]) -> String {
 
 /// Returns whether the directory has any nonprofit.
 pub async fn has_nonprofits(tx: &mut Tx) -> sqlx::Result<bool> {
-    run!(tx, c => sqlx::query_scalar(HAS_NONPROFITS).fetch_one(c).await)
+    tx.fetch_scalar(query(HAS_NONPROFITS)).await
 }
 
 /// Returns whether a slug is in use, as a current or a former one.
 pub async fn is_slug_taken(tx: &mut Tx, slug: &str) -> sqlx::Result<bool> {
-    let count: i64 = run!(tx, c => sqlx::query_scalar(COUNT_SLUG).bind(slug).fetch_one(c).await)?;
+    let count: i64 = tx.fetch_scalar(query(COUNT_SLUG).bind(slug)).await?;
     Ok(count > 0)
 }
 
 /// Returns whether a slug is a former slug of a nonprofit.
 pub async fn is_former_slug_of(tx: &mut Tx, slug: &str, id: Uuid) -> sqlx::Result<bool> {
-    let count: i64 =
-        run!(tx, c => sqlx::query_scalar(COUNT_FORMER_SLUG).bind(slug).bind(id).fetch_one(c).await)?;
+    let count: i64 = tx
+        .fetch_scalar(query(COUNT_FORMER_SLUG).bind(slug).bind(id))
+        .await?;
     Ok(count > 0)
 }
 
 /// Records the former slug of a renamed nonprofit. Its current slug is then no longer a former one.
 pub async fn insert_former_slug(tx: &mut Tx, former: &str, current: &str, id: Uuid) -> sqlx::Result<()> {
-    run!(&mut *tx, c => sqlx::query(REMOVE_FORMER_SLUG).bind(current).bind(id).execute(c).await.map(|_| ()))?;
-    run!(tx, c => sqlx::query(INSERT_FORMER_SLUG).bind(former).bind(id).execute(c).await.map(|_| ()))
+    tx.execute(query(REMOVE_FORMER_SLUG).bind(current).bind(id))
+        .await?;
+    tx.execute(query(INSERT_FORMER_SLUG).bind(former).bind(id))
+        .await
+        .map(|_| ())
 }
 
 /// Marks nonprofits as no longer listed in the IRS files.
 pub async fn mark_gone(tx: &mut Tx, eins: &[u32], now: i64) -> sqlx::Result<()> {
     for ein in eins {
-        run!(&mut *tx, c => sqlx::query(MARK_GONE).bind(i64::from(*ein)).bind(now).execute(c).await.map(|_| ()))?;
+        tx.execute(query(MARK_GONE).bind(i64::from(*ein)).bind(now))
+            .await?;
     }
     Ok(())
 }
@@ -194,7 +210,7 @@ pub async fn mark_gone(tx: &mut Tx, eins: &[u32], now: i64) -> sqlx::Result<()> 
 /// them row by row.
 pub async fn drop_indexes(tx: &mut Tx) -> sqlx::Result<()> {
     for (drop, _) in INDEXES {
-        run!(&mut *tx, c => c.execute(drop).await.map(|_| ()))?;
+        tx.execute(query(drop)).await?;
     }
     Ok(())
 }
@@ -202,7 +218,7 @@ pub async fn drop_indexes(tx: &mut Tx) -> sqlx::Result<()> {
 /// Creates the indexes again.
 pub async fn create_indexes(tx: &mut Tx) -> sqlx::Result<()> {
     for (_, create) in INDEXES {
-        run!(&mut *tx, c => c.execute(create).await.map(|_| ()))?;
+        tx.execute(query(create)).await?;
     }
     Ok(())
 }

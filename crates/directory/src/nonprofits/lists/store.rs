@@ -1,8 +1,7 @@
 //! Database access for the tables of the lists.
 
 use super::{Epostcard, Publication78, Revocation};
-use futures_util::TryStreamExt;
-use platform::db::{Tx, run};
+use platform::db::{Tx, query};
 use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, FromRow};
@@ -31,21 +30,19 @@ pub trait ListRow:
 }
 
 /// Calls `then` with each row, in the order of the EINs.
-pub async fn for_each<R: ListRow>(tx: &mut Tx, mut then: impl FnMut(&R)) -> sqlx::Result<()> {
-    run!(tx, c => {
-        let mut rows = sqlx::query_as::<_, R>(R::SELECT).fetch(c);
-        while let Some(row) = rows.try_next().await? {
-            then(&row);
-        }
+pub async fn for_each<R: ListRow>(tx: &mut Tx, mut then: impl FnMut(&R) + Send) -> sqlx::Result<()> {
+    tx.for_each(query(R::SELECT), |row| {
+        then(&row);
         Ok(())
     })
+    .await
 }
 
 /// Removes the rows with these EINs.
 pub async fn remove<R: ListRow>(tx: &mut Tx, eins: &[u32]) -> sqlx::Result<()> {
     for chunk in eins.chunks(CHUNK_SIZE) {
         let sql = AssertSqlSafe(R::REMOVE.to_owned() + &list(chunk));
-        run!(&mut *tx, c => sqlx::raw_sql(sql).execute(c).await.map(|_| ()))?;
+        tx.execute(query(sql).uncached()).await?;
     }
     Ok(())
 }
