@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(change.ends_at, Some(Some(time("2026-05-01T23:59:59.999Z"))));
         assert!(!has_errors);
         // The rules for dates refuse years that are too far away.
-        assert!(!parse("startDate=-9999-01-01&endDate=9999-12-31").1);
+        assert!(!parse("startDate=-009999-01-01&endDate=9999-12-31").1);
     }
 
     #[test]
