@@ -2,7 +2,7 @@ import { createClient, type Client } from './generated/client/index.js';
 import * as api from './generated/sdk.gen.js';
 import type * as wire from './generated/types.gen.js';
 import { Pages } from './pages.js';
-import { SearchAsYouType, type SearchAsYouTypeOptions } from './search-as-you-type.js';
+import { SearchAsYouType, type SearchAsYouTypeOptions, type SearchFilters } from './search-as-you-type.js';
 import { retryingFetch, type RetryOptions } from './transport.js';
 
 /** The nonprofit ID of fundraisers that benefit several nonprofits. */
@@ -25,23 +25,6 @@ export interface CausewayOptions extends Partial<RetryOptions> {
 export interface CallOptions extends Partial<RetryOptions> {
   /** Ends the call, which then rejects with the reason of the signal. */
   signal?: AbortSignal;
-}
-
-export interface SearchFilters {
-  /** The number of results: 10 by default, at most 50. */
-  take?: number;
-  /** Results have at least one of these causes. */
-  causes?: readonly string[];
-  /** The two-letter code of a state. */
-  state?: string;
-  /** The name of a city. */
-  city?: string;
-  /** A ZIP code, or latitude and longitude in degrees. */
-  near?: string;
-  /** How far from `near`, in miles. */
-  radius?: number;
-  /** Only nonprofits that can receive donations. */
-  disbursable?: boolean;
 }
 
 export type SearchOptions = SearchFilters & CallOptions & {

@@ -1,5 +1,26 @@
-import type { Causeway, SearchFilters } from './client.js';
-import type { SearchItem } from './generated/types.gen.js';
+import type { SearchBody, SearchItem } from './generated/types.gen.js';
+
+export interface SearchFilters {
+  /** The number of results: 10 by default, at most 50. */
+  take?: number;
+  /** Results have at least one of these causes. */
+  causes?: readonly string[];
+  /** The two-letter code of a state. */
+  state?: string;
+  /** The name of a city. */
+  city?: string;
+  /** A ZIP code, or latitude and longitude in degrees. */
+  near?: string;
+  /** How far from `near`, in miles. */
+  radius?: number;
+  /** Only nonprofits that can receive donations. */
+  disbursable?: boolean;
+}
+
+/** The part of `Causeway` that is used here. Declared again, because the client imports this file. */
+interface SearchClient {
+  search(term: string, options: SearchFilters & { signal: AbortSignal }): Promise<SearchBody>;
+}
 
 export interface SearchAsYouTypeOptions extends SearchFilters {
   /** How long to wait for the next keystroke, in milliseconds: 100 by default. */
@@ -26,14 +47,14 @@ const IDLE: SearchState = { term: '', status: 'idle', nonprofits: [], error: und
  * never shown, and results stay until newer ones replace them.
  */
 export class SearchAsYouType {
-  readonly #client: Pick<Causeway, 'search'>;
+  readonly #client: SearchClient;
   #options: SearchAsYouTypeOptions;
   #state = IDLE;
   #listeners = new Set<(state: SearchState) => void>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #current: AbortController | undefined;
 
-  constructor(client: Pick<Causeway, 'search'>, options: SearchAsYouTypeOptions = {}) {
+  constructor(client: SearchClient, options: SearchAsYouTypeOptions = {}) {
     this.#client = client;
     this.#options = options;
   }

@@ -2,15 +2,25 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
-from ._generated.models import SearchItem
+from ._generated.models import SearchBody, SearchItem
 
-if TYPE_CHECKING:
-    from .async_client import AsyncCauseway
-    from .client import Causeway
+
+class _AsyncSearchClient(Protocol):
+    """The part of `AsyncCauseway` that is used here. Declared again, because the clients import this module."""
+
+    @property
+    def search(self) -> Callable[..., Awaitable[SearchBody]]: ...
+
+
+class _SearchClient(Protocol):
+    """The part of `Causeway` that is used here."""
+
+    @property
+    def search(self) -> Callable[..., SearchBody]: ...
 
 
 @dataclass(frozen=True)
@@ -32,7 +42,7 @@ class AsyncSearchAsYouType:
 
     def __init__(
         self,
-        client: "AsyncCauseway",
+        client: _AsyncSearchClient,
         *,
         debounce: float = 0.1,
         on_change: Callable[[SearchState], None] | None = None,
@@ -87,7 +97,7 @@ class SearchAsYouType:
 
     def __init__(
         self,
-        client: "Causeway",
+        client: _SearchClient,
         *,
         debounce: float = 0.1,
         on_change: Callable[[SearchState], None] | None = None,
