@@ -2,6 +2,7 @@
 
 use crate::wait::eventually;
 use causeway::config::Config;
+use platform::clock::Clock;
 use platform::data_folder;
 use platform::db::Db;
 use secrecy::SecretString;
@@ -107,12 +108,11 @@ async fn create_template() -> String {
     name
 }
 
+/// Creates the tables, and the ID that all copies have: a snapshot of one of them is one of the others.
 async fn migrate(config: Config) {
-    Db::open(&config.data, &config.database)
-        .await
-        .unwrap()
-        .close()
-        .await;
+    let db = Db::open(&config.data, &config.database).await.unwrap();
+    db.identity(Clock::default().millis()).await.unwrap();
+    db.close().await;
 }
 
 fn hash_migrations() -> u32 {

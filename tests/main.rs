@@ -10,6 +10,7 @@
 mod world;
 mod client;
 mod database;
+mod demo;
 mod facts;
 mod files;
 mod redis_server;

@@ -2,6 +2,7 @@
 
 use crate::client::Client;
 use crate::database::{PostgresDatabase, create_sqlite};
+use crate::demo;
 use crate::wait::TIMEOUT;
 use access::accounts::{self, Username};
 use access::keys::{self, KeyText, Kind};
@@ -10,7 +11,7 @@ use causeway::config::Config;
 use directory::snapshot::check::{CheckReport, check};
 use giving::providers::Provider;
 use ingest::Summary;
-use platform::db::Db;
+use platform::db::{Db, Topic};
 use platform::ids::{AccountId, KeyId};
 use secrecy::SecretString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -180,9 +181,13 @@ impl World {
         (id, text.expose().to_owned())
     }
 
-    /// Imports the demo directory.
+    /// Fills the directory with the demo directory.
     pub async fn load_demo(&self) {
-        self.app.importer().import_demo().await.unwrap();
+        if self.app.db.revision(Topic::Directory).await.unwrap() == 0 {
+            demo::copy_to(self).await;
+        } else {
+            self.app.importer().import_demo().await.unwrap();
+        }
         self.app.refresh_directory().await.unwrap();
     }
 
