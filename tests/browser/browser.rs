@@ -3,10 +3,11 @@
 use crate::site::Site;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 use thirtyfour::common::types::TimeoutConfiguration;
 use thirtyfour::error::WebDriverErrorInner;
 use thirtyfour::extensions::query::ElementPollerWithTimeout;
@@ -18,6 +19,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 const MAX_STARTS: usize = 10;
 
 const BINARY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chromium.sh");
+const CHROMEDRIVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chromedriver.sh");
 
 const ARGUMENTS: [&str; 8] = [
     "--no-sandbox",
@@ -30,10 +32,12 @@ const ARGUMENTS: [&str; 8] = [
     "--window-size=1280,900",
 ];
 
-/// A chromedriver process that ends with the test, even if the test fails.
+/// A chromedriver process that ends with the test process, even if that is killed.
 struct Chromedriver {
     process: Child,
     port: u16,
+    /// The folder of the profile, which is removed when the process ends.
+    profile: PathBuf,
     /// Keeps the pipe open that chromedriver writes to.
     _stdout: BufReader<ChildStdout>,
 }
@@ -47,17 +51,20 @@ impl Chromedriver {
     }
 
     fn try_start() -> Option<Chromedriver> {
-        let mut process = Command::new("chromedriver")
-            .arg("--port=0")
+        let profile = tempfile::tempdir().unwrap().keep();
+        let mut process = Command::new(CHROMEDRIVER)
+            .arg(&profile)
+            .process_group(0)
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
             .spawn()
-            .expect("chromedriver is not installed: use make test");
+            .unwrap();
         let mut stdout = BufReader::new(process.stdout.take().unwrap());
         let mut line = String::new();
         let port = loop {
             line.clear();
             if stdout.read_line(&mut line).unwrap() == 0 {
+                drop(process.stdin.take());
                 process.wait().unwrap();
                 return None;
             }
@@ -69,6 +76,7 @@ impl Chromedriver {
         Some(Chromedriver {
             process,
             port,
+            profile,
             _stdout: stdout,
         })
     }
@@ -76,34 +84,42 @@ impl Chromedriver {
 
 impl Drop for Chromedriver {
     fn drop(&mut self) {
-        let _ = self.process.kill();
+        drop(self.process.stdin.take());
         let _ = self.process.wait();
     }
 }
 
+/// Browsers that no test uses. Starting one takes longer than most tests.
+static IDLE: Mutex<Vec<Browser>> = Mutex::new(Vec::new());
+
 pub struct Browser {
     pub driver: WebDriver,
-    chromedriver: Chromedriver,
-    _profile: TempDir,
+    /// Whether another test may use it.
+    is_reusable: bool,
+    _chromedriver: Chromedriver,
 }
 
 impl Browser {
+    /// A browser without cookies and caches.
     pub async fn start() -> Browser {
-        Browser::start_with(&["browser"]).await
+        let idle = IDLE.lock().unwrap().pop();
+        match idle {
+            Some(browser) => browser,
+            None => Browser::start_with(&["browser"], true).await,
+        }
     }
 
     /// Starts a browser that also logs its requests, which makes it slower.
     pub async fn start_with_request_log() -> Browser {
-        Browser::start_with(&["browser", "performance"]).await
+        Browser::start_with(&["browser", "performance"], false).await
     }
 
-    async fn start_with(logs: &[&str]) -> Browser {
+    async fn start_with(logs: &[&str], is_reusable: bool) -> Browser {
         let chromedriver = Chromedriver::start();
-        let profile = tempfile::tempdir().unwrap();
         platform::tls::install_provider();
         let mut capabilities = DesiredCapabilities::chrome();
         capabilities.set_binary(BINARY).unwrap();
-        let folder = format!("--user-data-dir={}", profile.path().display());
+        let folder = format!("--user-data-dir={}", chromedriver.profile.display());
         for argument in ARGUMENTS.into_iter().chain([folder.as_str()]) {
             capabilities.add_arg(argument).unwrap();
         }
@@ -112,12 +128,18 @@ impl Browser {
                 .set_logging_prefs(*log, thirtyfour::LoggingPrefsLogLevel::All)
                 .unwrap();
         }
+        // A connection ends with the runtime of the test that opened it, so none is kept for another test.
+        let client = reqwest::Client::builder()
+            .timeout(2 * TIMEOUT)
+            .pool_max_idle_per_host(0)
+            .build()
+            .unwrap();
         let url = format!("http://127.0.0.1:{}", chromedriver.port);
         let start = Instant::now();
         let driver = loop {
             let session = WebDriver::builder(&url, capabilities.clone())
                 .poller(Arc::new(ElementPollerWithTimeout::new(TIMEOUT, POLL_INTERVAL)))
-                .request_timeout(2 * TIMEOUT)
+                .client(client.clone())
                 .await;
             match session {
                 Ok(driver) => break driver,
@@ -131,14 +153,45 @@ impl Browser {
         driver.update_timeouts(timeouts).await.unwrap();
         Browser {
             driver,
-            chromedriver,
-            _profile: profile,
+            is_reusable,
+            _chromedriver: chromedriver,
         }
     }
 
+    /// Leaves the browser to the next test. One whose test fails is not used again.
     pub async fn stop(self) {
-        self.driver.quit().await.unwrap();
-        drop(self.chromedriver);
+        if self.is_reusable {
+            self.reset().await;
+            IDLE.lock().unwrap().push(self);
+        } else {
+            self.driver.quit().await.unwrap();
+        }
+    }
+
+    /// Forgets what a test did. Emulations and scripts belong to a tab, so a new one replaces all that are open.
+    async fn reset(&self) {
+        let driver = &self.driver;
+        let url = driver.current_url().await.unwrap();
+        if url.has_host() {
+            let origin = url.origin().ascii_serialization();
+            let data = json!({"origin": origin, "storageTypes": "all"});
+            self.emulate("Storage.clearDataForOrigin", data).await;
+        }
+        for command in [
+            "Network.clearBrowserCookies",
+            "Network.clearBrowserCache",
+            "Browser.resetPermissions",
+        ] {
+            self.emulate(command, json!({})).await;
+        }
+        let old = driver.windows().await.unwrap();
+        let new = driver.new_tab().await.unwrap();
+        for window in old {
+            driver.switch_to_window(window).await.unwrap();
+            driver.close_window().await.unwrap();
+        }
+        driver.switch_to_window(new).await.unwrap();
+        self.console().await;
     }
 
     pub async fn goto(&self, site: &Site, path: &str) {

@@ -60,13 +60,13 @@ async fn every_dashboard_page_is_accessible_on_phone_and_desktop() {
     }
     browser.goto(&site, "/dashboard/sign-up").await;
     browser.fill("#username", "Ada <b>").await;
-    browser.click("form.form button").await;
+    browser.wait_for_page(browser.click("form.form button")).await;
     inspector.inspect("sign-up-refused").await;
 
     browser.goto(&site, "/dashboard/sign-in").await;
     browser.fill("#username", "operator").await;
     browser.fill("#password", PASSWORD).await;
-    browser.click("form.form button").await;
+    browser.wait_for_page(browser.click("form.form button")).await;
     inspector.inspect("keys-none").await;
     browser.goto(&site, "/dashboard/usage").await;
     inspector.inspect("usage-none").await;
@@ -98,12 +98,16 @@ async fn every_dashboard_page_is_accessible_on_phone_and_desktop() {
     let operator_page = format!("/dashboard/operator/keys/{key}");
     browser.goto(&site, &operator_page).await;
     inspector.inspect("operator-key").await;
-    browser.click("form[action$='/block'] button").await;
+    browser
+        .wait_for_page(browser.click("form[action$='/block'] button"))
+        .await;
     inspector.inspect("operator-key-refused").await;
     browser
         .fill("#reason", "Too many calls from one page; write to us.")
         .await;
-    browser.click("form[action$='/block'] button").await;
+    browser
+        .wait_for_page(browser.click("form[action$='/block'] button"))
+        .await;
     inspector.inspect("operator-key-blocked").await;
     browser.goto(&site, "/dashboard").await;
     inspector.inspect("keys-blocked").await;
@@ -129,16 +133,18 @@ async fn inspect_fundraisers(inspector: &Inspector, site: &Site) {
     browser.fill("#description", "Come and run.").await;
     browser.fill("#goal", "5,000").await;
     browser.fill("#raisedOffline", "$1,234.50").await;
-    browser.click("form.form button").await;
+    browser.wait_for_page(browser.click("form.form button")).await;
     inspector.inspect("fundraiser-new-refused").await;
     browser.fill("#nonprofit", "zoo").await;
-    browser.click("form.form button").await;
+    browser.wait_for_page(browser.click("form.form button")).await;
     inspector.inspect("fundraiser-new-matches").await;
     browser.find("#nonprofit").await.clear().await.unwrap();
     browser.fill("#nonprofit", "53-0196605").await;
-    browser.click("form.form button").await;
+    browser.wait_for_page(browser.click("form.form button")).await;
     inspector.inspect("fundraiser-preview").await;
-    browser.click("button[value=publish]").await;
+    browser
+        .wait_for_page(browser.click("button[value=publish]"))
+        .await;
     inspector.inspect("fundraiser").await;
     let path = browser
         .run("return location.pathname;")
@@ -180,19 +186,21 @@ async fn inspect_moderation(inspector: &Inspector, site: &Site) {
     inspector.inspect("operator-donation").await;
     browser.goto(site, &format!("{page}/report")).await;
     inspector.inspect("report").await;
-    browser.click("form.form button").await;
+    browser.wait_for_page(browser.click("form.form button")).await;
     inspector.inspect("report-refused").await;
     browser.click("input[value='fraud']").await;
     browser
         .fill("#details", "The bands know nothing of it: https://example.org/a-very-long-path-without-any-spaces-in-it-at-all")
         .await;
-    browser.click("form.form button").await;
+    browser.wait_for_page(browser.click("form.form button")).await;
     inspector.inspect("report-sent").await;
     browser.goto(site, "/dashboard/settings").await;
     browser
         .fill("#origin", "https://shop.river-friends.example.org")
         .await;
-    browser.click("form[action$='/origins'] button").await;
+    browser
+        .wait_for_page(browser.click("form[action$='/origins'] button"))
+        .await;
     inspector.inspect("settings-origin").await;
 
     let path = format!(
@@ -201,7 +209,9 @@ async fn inspect_moderation(inspector: &Inspector, site: &Site) {
     );
     browser.goto(site, &path).await;
     inspector.inspect("operator-fundraiser").await;
-    browser.click("form[action$='/hide'] button").await;
+    browser
+        .wait_for_page(browser.click("form[action$='/hide'] button"))
+        .await;
     inspector.inspect("operator-fundraiser-hidden").await;
     browser.goto(site, &page).await;
     inspector.inspect("fundraiser-page-hidden").await;

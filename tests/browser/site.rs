@@ -19,12 +19,14 @@ use giving::providers::Provider;
 use http_body_util::BodyExt;
 use listener::{listen, serve};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use platform::data_folder;
 use platform::ids::AccountId;
 use serde_json::Value;
 use std::future::pending;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use tokio::sync::OnceCell;
 use tower::ServiceExt;
 
 pub const PASSWORD: &str = "river stone lantern";
@@ -42,6 +44,29 @@ pub struct Site {
     folder: TempDir,
 }
 
+/// Imports the demo directory once for all tests, and returns the files of the data folder.
+async fn import_demo() -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = tempfile::tempdir().unwrap();
+    let app = App::build(Config::for_tests(folder.path())).await.unwrap();
+    app.importer().import_demo().await.unwrap();
+    app.refresh_directory().await.unwrap();
+    app.db.close().await;
+    let data = &app.config.data;
+    let (mut folders, mut files) = (vec![data.clone()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(data).unwrap().to_owned();
+                files.push((name, std::fs::read(path).unwrap()));
+            }
+        }
+    }
+    files
+}
+
 impl Site {
     /// Starts a site in test mode.
     pub async fn start() -> Site {
@@ -56,8 +81,13 @@ impl Site {
         let url = format!("http://{}", listener.local_addr().unwrap());
         config.public_url.clone_from(&url);
         config.checkout.starts_per_minute = 100_000;
+        static DEMO: OnceCell<Vec<(PathBuf, Vec<u8>)>> = OnceCell::const_new();
+        for (name, content) in DEMO.get_or_init(import_demo).await {
+            let path = config.data.join(name);
+            data_folder::create_folder(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
         let app = App::build(config).await.unwrap();
-        app.importer().import_demo().await.unwrap();
         app.refresh_directory().await.unwrap();
         tokio::spawn(causeway::server::background::run(app.clone()));
         let (routes, served) = (router(app.clone()), app.clone());
