@@ -2,8 +2,8 @@
 # Runs the tests of the fault table (tests/faults/table.txt) and prints a verdict for each row, computed from their
 # results. Exits with 1 if a test failed, and with 2 if the table names a test that does not exist.
 #
-# CAUSEWAY_FAULT_ROUNDS and CAUSEWAY_LEDGER_ROUNDS set how often imports and servers are killed, and
-# CAUSEWAY_BACKUP_ROUNDS how many backups are taken under writes.
+# CAUSEWAY_FAULT_ROUNDS and CAUSEWAY_LEDGER_ROUNDS set how often imports and servers are killed, CAUSEWAY_BACKUP_ROUNDS how
+# many backups are taken under writes and killed, and CAUSEWAY_DISK_ROUNDS how often a disk is filled.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -49,14 +49,18 @@ pub enum TestDatabase {
 }
 
 impl TestDatabase {
-    pub fn new(database: Database, data: &Path) -> TestDatabase {
+    /// A copy of the PostgreSQL database `template`, or an empty one. For SQLite, the caller copies the file.
+    pub fn new(database: Database, data: &Path, template: Option<&str>) -> TestDatabase {
         static CREATED: AtomicU32 = AtomicU32::new(0);
         match database {
             Database::Sqlite => TestDatabase::Sqlite(data.join("causeway.db")),
             Database::Postgres => {
                 let number = CREATED.fetch_add(1, Ordering::Relaxed);
                 let name = format!("faults_{}_{number}", std::process::id());
-                administer(&format!("create database {name}"));
+                administer(&format!(
+                    "create database {name} template {}",
+                    template.unwrap_or("template1")
+                ));
                 let admin = admin_url();
                 let (server, _) = admin.rsplit_once('/').expect("a URL");
                 TestDatabase::Postgres {
@@ -73,6 +77,15 @@ impl TestDatabase {
             TestDatabase::Sqlite(_) => None,
             TestDatabase::Postgres { url, .. } | TestDatabase::OwnServer { url } => Some(url),
         }
+    }
+
+    /// Copies a PostgreSQL database to one that stays until the server ends, and returns its name.
+    pub fn to_template(&self) -> Option<String> {
+        let TestDatabase::Postgres { name, .. } = self else {
+            return None;
+        };
+        administer(&format!("create database {name}_template template {name}"));
+        Some(format!("{name}_template"))
     }
 
     /// Copies the database. No process may use it.

@@ -5,7 +5,7 @@
 
 use crate::database::Database;
 use crate::files::Files;
-use crate::instance::{BINARY, Instance, eventually, stderr_of};
+use crate::instance::{BINARY, Instance, eventually, rounds, stderr_of};
 use crate::server::Server;
 use std::fs::{self, File};
 use std::io::Write;
@@ -14,7 +14,8 @@ use std::process::{Command, Output};
 
 const ROWS: usize = 1_500;
 const OVERLAY_LIMIT: usize = 300;
-const ROUNDS: usize = 10;
+/// Rounds for each database, unless `CAUSEWAY_DISK_ROUNDS` is set.
+const ROUNDS: usize = 4;
 /// Large enough for two copies of the directory and the write-ahead log.
 const DISK_SIZE: &str = "48m";
 
@@ -52,7 +53,7 @@ fn fill_disk(database: Database) {
     };
     let filler = data.join("filler");
     let mut test = ImportTest::new(Instance::at(database, OVERLAY_LIMIT, folder, data));
-    for round in 0..ROUNDS {
+    for round in 0..rounds("CAUSEWAY_DISK_ROUNDS", ROUNDS) {
         // A restarted server begins with an empty write-ahead log, which then has to grow.
         test.restart();
         let free = test.free_bytes(round);
@@ -75,7 +76,7 @@ fn limit_file_size(database: Database) {
         return;
     }
     let mut test = ImportTest::new(Instance::new(database, OVERLAY_LIMIT));
-    for round in 0..ROUNDS {
+    for round in 0..rounds("CAUSEWAY_DISK_ROUNDS", ROUNDS) {
         let blocks = test.free_bytes(round) / 512;
         test.import_on_full_disk(|instance, file| {
             // In blocks of 512 bytes. Without the signal, the write fails like one on a full disk.

@@ -2,11 +2,12 @@
 
 use crate::database::Database;
 use crate::full_disk::{Disk, fill};
-use crate::instance::Instance;
+use crate::instance::{Instance, rounds};
 use crate::ledger::Workload;
 use std::fs;
 
-const ROUNDS: usize = 5;
+/// Rounds, unless `CAUSEWAY_DISK_ROUNDS` is set.
+const ROUNDS: usize = 2;
 /// More creates than fit on the filled disk.
 const MAX_CREATES: usize = 5_000;
 
@@ -22,7 +23,7 @@ fn a_full_disk_refuses_writes_with_503_and_recovers() {
     let mut workload = Workload::new(Instance::at(Database::Sqlite, 1_000, folder, data));
     let server = workload.instance.serve();
     workload.begin(server.address);
-    for round in 0..ROUNDS {
+    for round in 0..rounds("CAUSEWAY_DISK_ROUNDS", ROUNDS) {
         let free = workload.instance.random.below(200_000);
         fill(&filler, free);
         let mut refused = None;

@@ -6,9 +6,12 @@ use crate::files::Files;
 use crate::postgres_server::PostgresServer;
 use crate::random::Random;
 use crate::server::Server;
+use platform::data_folder;
 use serde_json::Value;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -40,7 +43,15 @@ impl Instance {
 
     /// An instance with the given data folder, an account and a public key.
     pub fn at(database: Database, overlay_limit: usize, folder: TempDir, data: PathBuf) -> Instance {
-        Instance::with_folder(TestDatabase::new(database, &data), overlay_limit, folder, data).with_key()
+        let template = Template::of(database);
+        let database = TestDatabase::new(database, &data, template.database.as_deref());
+        data_folder::create_folder(&data).expect("a folder");
+        for (name, content) in &template.files {
+            fs::write(data.join(name), content).expect("a file");
+        }
+        let mut instance = Instance::with_folder(database, overlay_limit, folder, data);
+        instance.key.clone_from(&template.key);
+        instance
     }
 
     /// An instance on a PostgreSQL server of its own, with an account and a public key.
@@ -61,7 +72,8 @@ impl Instance {
     pub fn uninitialized(database: Database, overlay_limit: usize) -> Instance {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let data = folder.path().join("data");
-        Instance::with_folder(TestDatabase::new(database, &data), overlay_limit, folder, data)
+        let database = TestDatabase::new(database, &data, None);
+        Instance::with_folder(database, overlay_limit, folder, data)
     }
 
     fn with_folder(database: TestDatabase, overlay_limit: usize, folder: TempDir, data: PathBuf) -> Instance {
@@ -207,6 +219,39 @@ impl Instance {
             server.wait_for_revision(&self.path(&eins[0]), revision);
             self.all_facts(server, eins)
         })
+    }
+}
+
+/// An instance with an account and a public key. Most tests use copies of it, because creating one takes several commands.
+struct Template {
+    key: String,
+    /// The files of the data folder.
+    files: Vec<(&'static str, Vec<u8>)>,
+    /// The name of the PostgreSQL database.
+    database: Option<String>,
+}
+
+impl Template {
+    fn of(database: Database) -> &'static Template {
+        static SQLITE: OnceLock<Template> = OnceLock::new();
+        static POSTGRES: OnceLock<Template> = OnceLock::new();
+        let template = match database {
+            Database::Sqlite => &SQLITE,
+            Database::Postgres => &POSTGRES,
+        };
+        template.get_or_init(|| Template::create(database))
+    }
+
+    fn create(database: Database) -> Template {
+        let instance = Instance::uninitialized(database, 1_000).with_key();
+        instance.wait_until_idle();
+        let names = ["secret", "causeway.db"].into_iter();
+        let files = names.filter_map(|name| Some((name, fs::read(instance.data.join(name)).ok()?)));
+        Template {
+            key: instance.key.clone(),
+            files: files.collect(),
+            database: instance.database.to_template(),
+        }
     }
 }
 

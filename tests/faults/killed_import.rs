@@ -12,7 +12,7 @@ const ROWS: usize = 2_500;
 const OVERLAY_LIMIT: usize = 500;
 const SAMPLES: usize = 12;
 /// Rounds for each database, unless `CAUSEWAY_FAULT_ROUNDS` is set.
-const ROUNDS: u64 = 10;
+const ROUNDS: u64 = 4;
 /// The precision of the moment at which an import is killed. The rest of the time belongs to the import.
 const POLL_INTERVAL: Duration = Duration::from_micros(500);
 

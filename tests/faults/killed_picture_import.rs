@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 const LINES: u32 = 40;
 /// Rounds for each database, unless `CAUSEWAY_FAULT_ROUNDS` is set.
-const ROUNDS: u32 = 12;
+const ROUNDS: u32 = 4;
 
 #[test]
 fn a_killed_import_leaves_no_picture_without_its_bytes_on_sqlite() {

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-const RETURNS: usize = 1_500;
+const RETURNS: usize = 800;
 const OVERLAY_LIMIT: usize = 500;
 /// Rounds for each database, unless `CAUSEWAY_FAULT_ROUNDS` is set.
-const ROUNDS: u64 = 8;
+const ROUNDS: u64 = 3;
 
 #[test]
 fn a_killed_import_of_returns_leaves_the_old_or_the_new_ones_on_sqlite() {

@@ -23,7 +23,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Rounds for each database, unless `CAUSEWAY_LEDGER_ROUNDS` is set.
-const ROUNDS: u64 = 25;
+const ROUNDS: u64 = 6;
 /// Rounds between two lines of progress.
 const PROGRESS_INTERVAL: u64 = 100;
 const CREATORS: usize = 4;

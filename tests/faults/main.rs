@@ -1,8 +1,9 @@
 //! Failures: killed processes, full and failing disks, lost connections. The tests run the real binary on both databases.
 //!
 //! Every test that makes random choices prints its seed and accepts it again as `CAUSEWAY_FAULT_SEED`.
-//! `CAUSEWAY_FAULT_ROUNDS` sets how often an import is killed, and `CAUSEWAY_LEDGER_ROUNDS` how often a server that
-//! writes to the ledger is killed, and `CAUSEWAY_BACKUP_ROUNDS` how many backups are taken under writes; targets of the Makefile run many rounds.
+//! `CAUSEWAY_FAULT_ROUNDS` sets how often an import is killed, `CAUSEWAY_LEDGER_ROUNDS` how often a server that writes to
+//! the ledger is killed, `CAUSEWAY_BACKUP_ROUNDS` how many backups are taken under writes and killed, and
+//! `CAUSEWAY_DISK_ROUNDS` how often a disk is filled. Targets of the Makefile run many rounds.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests measure real time and are set up by the environment"

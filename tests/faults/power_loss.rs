@@ -14,7 +14,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const CREATES: usize = 20;
+const CREATES: usize = 6;
 
 /// Whether processes can be traced here. Prints the reason if not.
 pub fn can_trace() -> bool {

@@ -340,8 +340,8 @@ async fn thousands_of_rows_are_replaced_at_once(world: &World) {
 }
 
 async fn a_killed_import_leaves_the_old_or_the_new_list(world: &World) {
-    const ROWS: usize = 20_000;
-    const ROUNDS: u32 = 8;
+    const ROWS: usize = 5_000;
+    const ROUNDS: u32 = 4;
     let files = ["PC", "PF"].map(|codes| {
         let content = publication_78(ROWS as u32, codes);
         (codes, world.file(&format!("{codes}.txt"), content))
