@@ -12,7 +12,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh clients/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test cluster faults fault-ledger fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs test-reconcile clients test-mcp
+.PHONY: help run build test test-quick cluster faults fault-ledger fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs test-reconcile clients test-mcp
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,12 +29,15 @@ test: ## Run every test on SQLite and PostgreSQL; installs what is missing and s
 	tests/with-services.sh tests/all.sh
 	tests/lint-openapi.sh
 
+test-quick: ## Run the tests that need no browser and kill no server, on SQLite only: for every change
+	NO_BROWSER=1 tests/with-services.sh tests/quick.sh
+
 test-clients: ## Test the clients in clients/ against the server, on SQLite and PostgreSQL, and install their packages
 	tests/with-services.sh tests/clients.sh
 
 test-reconcile: ## Answer the requests of OpenRefine, and validate the answers with the published schemas of the Reconciliation API
-	tests/reconciliation.sh
-	tests/with-services.sh cargo test --workspace --test stories openrefine
+	tests/with-services.sh sh -c 'folder=$$(tests/reconciliation.sh) && \
+	    CAUSEWAY_TEST_RECONCILIATION=$$folder cargo test --workspace --test stories openrefine'
 
 test-docs: ## Run the samples of the documentation in all languages; make test runs curl, JavaScript and Python
 	tests/samples.sh sh js py go php rb

@@ -23,23 +23,19 @@ if [ -z "${TMPDIR:-}${POSTGRES_OPTIONS+disk}" ] && [ -w /dev/shm ] && [ "${avail
     export TMPDIR=/dev/shm
 fi
 
-# The browser tests need Chromium with its driver, and axe-core, which is downloaded once to target.
-{ command -v chromium-headless-shell && command -v chromedriver; } >/dev/null ||
-    install chromium-headless-shell chromium-driver
-axe=$PWD/target/axe/node_modules/axe-core/axe.min.js
-if [ ! -f "$axe" ]; then
-    command -v npm >/dev/null || install npm
-    npm install --prefix target/axe --no-save --no-audit --no-fund --ignore-scripts --loglevel=error axe-core@4.14.0
+# The browser tests need Chromium with its driver, and axe-core, which is downloaded once to target. NO_BROWSER=1 omits them.
+if [ -z "${NO_BROWSER:-}" ]; then
+    { command -v chromium-headless-shell && command -v chromedriver; } >/dev/null ||
+        install chromium-headless-shell chromium-driver
+    axe=$PWD/target/axe/node_modules/axe-core/axe.min.js
+    if [ ! -f "$axe" ]; then
+        command -v npm >/dev/null || install npm
+        npm install --prefix target/axe --no-save --no-audit --no-fund --ignore-scripts --loglevel=error axe-core@4.14.0
+    fi
+    export CAUSEWAY_TEST_AXE=$axe
 fi
-export CAUSEWAY_TEST_AXE=$axe
 
 command -v curl >/dev/null || install curl
-# The stories validate the answers of /reconcile with the schemas of its specification, if their site can be reached.
-if reconciliation=$(tests/reconciliation.sh); then
-    export CAUSEWAY_TEST_RECONCILIATION=$reconciliation
-else
-    echo "The answers of /reconcile are not validated with the published schemas." >&2
-fi
 
 # The tests of failing disks and power losses trace the system calls of the server.
 command -v strace >/dev/null || install strace
@@ -51,7 +47,7 @@ moto=$PWD/target/moto
 if [ "$(cat "$moto/version" 2>/dev/null)" != "$moto_version" ]; then
     python3 -c 'import ensurepip, venv' 2>/dev/null || install python3 python3-venv
     python3 -m venv --clear "$moto"
-    "$moto/bin/pip" install --quiet --disable-pip-version-check "moto[s3]==$moto_version" flask flask-cors
+    "$moto/bin/pip" install --quiet --no-compile --disable-pip-version-check "moto[s3]==$moto_version" flask flask-cors
     echo "$moto_version" >"$moto/version"
 fi
 bin=$(find_postgres) || { install postgresql; bin=$(find_postgres); }

@@ -6,8 +6,8 @@
 //! follows them too.
 //!
 //! Every answer is checked twice: for the fields that version 0.2 of the Reconciliation Service API allows, and with its
-//! published JSON schemas. The schemas have no license, so they are not part of this repository:
-//! `tests/reconciliation.sh` downloads them, and `CAUSEWAY_TEST_RECONCILIATION` names the folder.
+//! published JSON schemas. The schemas have no license, so they are not part of this repository: `make test-reconcile`
+//! downloads them, and `CAUSEWAY_TEST_RECONCILIATION` names the folder.
 
 use crate::client::{Client, Response};
 use crate::dashboard::visitor::encode;
