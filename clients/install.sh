@@ -51,7 +51,7 @@ install_python() {
     if [ "$(cat "$tools/python/installed" 2>/dev/null)" != "${python_tools[*]} ${python_dependencies[*]}" ]; then
         python3 -c 'import ensurepip, venv' 2>/dev/null || install_debian python3 python3-venv
         python3 -m venv --clear "$tools/python"
-        "$tools/python/bin/pip" install --quiet --disable-pip-version-check "${python_tools[@]}" "${python_dependencies[@]}"
+        "$tools/python/bin/pip" install --quiet --no-compile --disable-pip-version-check "${python_tools[@]}" "${python_dependencies[@]}"
         # What the package depends on, for installing it in a fresh environment without the network.
         "$tools/python/bin/pip" download --quiet --disable-pip-version-check --dest "$tools/python/wheels" "${python_dependencies[@]}"
         echo "${python_tools[*]} ${python_dependencies[*]}" >"$tools/python/installed"

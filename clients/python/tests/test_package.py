@@ -32,10 +32,11 @@ def test_the_wheel_installs_and_works(server: Server, tmp_path: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "causeway/py.typed" in names and any(name.endswith("LICENSE-MIT") for name in names)
 
-    venv.create(tmp_path / "venv", with_pip=True)
+    venv.create(tmp_path / "venv")
     python = tmp_path / "venv/bin/python"
     # The folder has what the package depends on; make test-clients downloads it.
     offline = ["--no-index", "--find-links", os.environ["WHEELS"]] if "WHEELS" in os.environ else []
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *offline, wheel], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", python, "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", *offline, wheel], check=True)
     output = subprocess.check_output([python, "-c", SCRIPT, server.base_url, server.public_key], cwd=tmp_path, text=True)
     assert output.split() == ["american-red-cross", "nonprofit_not_found"]
