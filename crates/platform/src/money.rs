@@ -282,7 +282,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(40_000))]
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
 
         #[test]
         fn shares_add_up_and_each_is_within_a_cent_of_its_exact_part(

@@ -84,7 +84,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(30_000))]
+        #![proptest_config(ProptestConfig::with_cases(3_000))]
 
         #[test]
         fn the_goal_is_the_lowest_step_of_at_least_150_percent_of_the_amount_raised(exponent in 0u32..18, factor in 1i64..10) {

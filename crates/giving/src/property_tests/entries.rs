@@ -321,7 +321,7 @@ fn ledgers() -> impl Strategy<Value = TestLedger> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_global_rejects: 20_000, ..ProptestConfig::with_cases(20_000) })]
+    #![proptest_config(ProptestConfig { max_global_rejects: 20_000, ..ProptestConfig::with_cases(2_000) })]
 
     #[test]
     fn raised_is_the_sum_of_the_ledger_and_of_the_export(ledger in ledgers()) {
