@@ -272,7 +272,12 @@ impl Visit {
 
         let browser = &self.browser;
         browser.goto(&self.site, RED_CROSS).await;
-        browser.click(&format!("a[href='{page}']")).await;
+        let link = format!("a[href='{page}']");
+        // A busy server may show the profile without what its database does not tell it in time.
+        while browser.driver.find(By::Css(link.as_str())).await.is_err() {
+            browser.driver.refresh().await.unwrap();
+        }
+        browser.click(&link).await;
         self.check_page().await;
         assert_eq!(self.thermometer().await, ("$10.00".to_owned(), "10".to_owned()));
         self.donate("12.34", true).await;

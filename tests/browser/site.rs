@@ -23,7 +23,7 @@ use platform::data_folder;
 use platform::ids::AccountId;
 use serde_json::Value;
 use std::future::pending;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
@@ -44,10 +44,19 @@ pub struct Site {
     folder: TempDir,
 }
 
+/// The settings of a site. A slow machine must not run into its timeouts.
+fn settings(folder: &Path) -> Config {
+    let mut config = Config::for_tests(folder);
+    config.database.acquire_timeout = TIMEOUT;
+    config.database.probe_timeout = TIMEOUT;
+    config.serve.request_timeout = TIMEOUT;
+    config
+}
+
 /// Imports the demo directory once for all tests, and returns the files of the data folder.
 async fn import_demo() -> Vec<(PathBuf, Vec<u8>)> {
     let folder = tempfile::tempdir().unwrap();
-    let app = App::build(Config::for_tests(folder.path())).await.unwrap();
+    let app = App::build(settings(folder.path())).await.unwrap();
     app.importer().import_demo().await.unwrap();
     app.refresh_directory().await.unwrap();
     app.db.close().await;
@@ -75,7 +84,7 @@ impl Site {
 
     pub async fn start_with(provider: Provider) -> Site {
         let folder = tempfile::tempdir().unwrap();
-        let mut config = Config::for_tests(folder.path());
+        let mut config = settings(folder.path());
         config.giving = provider;
         let listener = listen(config.listen, false).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
