@@ -47,7 +47,7 @@ impl Instance {
         let database = TestDatabase::new(database, &data, template.database.as_deref());
         data_folder::create_folder(&data).expect("a folder");
         for (name, content) in &template.files {
-            fs::write(data.join(name), content).expect("a file");
+            data_folder::replace_file(&data.join(name), content).expect("a file");
         }
         let mut instance = Instance::with_folder(database, overlay_limit, folder, data);
         instance.key.clone_from(&template.key);
