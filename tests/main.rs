@@ -1,6 +1,10 @@
 //! Stories: the real app on a real database, called through the real router or as the real binary.
 //!
 //! The folders mirror the entry points of the product. Every story runs on SQLite and on PostgreSQL.
+#![allow(
+    unreachable_pub,
+    reason = "nothing outside can name what a test program contains"
+)]
 #![expect(
     clippy::disallowed_methods,
     reason = "tests measure real time and are set up by the environment"

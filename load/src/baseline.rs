@@ -46,7 +46,7 @@ const COLUMNS: [&str; 28] = [
 /// Imports the file written by [`decompress`] and returns the time and the number of rows.
 ///
 /// Creating the empty table and counting its rows are not part of the time.
-pub fn sqlite_import(scratch: &ScratchDir) -> Result<(Duration, u64)> {
+pub(crate) fn sqlite_import(scratch: &ScratchDir) -> Result<(Duration, u64)> {
     let folder = scratch.create_empty_dir("baseline")?;
     let sqlite = |script: &str| {
         run(
@@ -72,7 +72,7 @@ pub fn sqlite_import(scratch: &ScratchDir) -> Result<(Duration, u64)> {
 }
 
 /// Writes the rows where [`sqlite_import`] reads them.
-pub fn decompress(file: &Path, scratch: &ScratchDir) -> Result<()> {
+pub(crate) fn decompress(file: &Path, scratch: &ScratchDir) -> Result<()> {
     eprintln!("decompressing {}", file.display());
     let mut writer = BufWriter::with_capacity(1 << 20, create(&scratch.path(UNCOMPRESSED_FILE))?);
     io::copy(&mut open(file)?, &mut writer)

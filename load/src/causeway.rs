@@ -22,7 +22,7 @@ const READY_TIMEOUT: Duration = Duration::from_mins(2);
 const SITEMAPS_TIMEOUT: Duration = Duration::from_mins(10);
 const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 
-pub struct Causeway<'a> {
+pub(crate) struct Causeway<'a> {
     binary: PathBuf,
     data: PathBuf,
     database_url: Option<String>,
@@ -30,7 +30,7 @@ pub struct Causeway<'a> {
 }
 
 impl<'a> Causeway<'a> {
-    pub fn new(binary: &Path, data: &Path, scratch: &'a ScratchDir) -> Result<Self> {
+    pub(crate) fn new(binary: &Path, data: &Path, scratch: &'a ScratchDir) -> Result<Self> {
         let binary = fs::canonicalize(binary).with_context(|| {
             format!(
                 "{} does not exist: run `cargo build --release`, or pass the path of the binary with --causeway",
@@ -46,21 +46,21 @@ impl<'a> Causeway<'a> {
         })
     }
 
-    pub fn with_database(self, url: &str) -> Self {
+    pub(crate) fn with_database(self, url: &str) -> Self {
         Self {
             database_url: Some(url.to_owned()),
             ..self
         }
     }
 
-    pub fn import_irs(&self, file: &Path) -> Result<(CompletedCommand, ImportSummary)> {
+    pub(crate) fn import_irs(&self, file: &Path) -> Result<(CompletedCommand, ImportSummary)> {
         let mut command = self.command(["import", "irs"]);
         let import = run(command.arg(file).arg("--json"), self.scratch)?;
         let summary = ImportSummary::parse(&import.stdout)?;
         Ok((import, summary))
     }
 
-    pub fn import_returns(&self, files: &[PathBuf]) -> Result<(CompletedCommand, ImportSummary)> {
+    pub(crate) fn import_returns(&self, files: &[PathBuf]) -> Result<(CompletedCommand, ImportSummary)> {
         let mut command = self.command(["import", "990"]);
         let import = run(command.args(files).arg("--json"), self.scratch)?;
         let summary = ImportSummary::parse(&import.stdout)?;
@@ -68,7 +68,7 @@ impl<'a> Causeway<'a> {
     }
 
     /// Generates bundles of returns of the nonprofits that [`generate`](Causeway::generate) writes for the same count.
-    pub fn generate_returns(&self, returns: u64, nonprofits: u64, folder: &Path) -> Result<()> {
+    pub(crate) fn generate_returns(&self, returns: u64, nonprofits: u64, folder: &Path) -> Result<()> {
         let mut command = self.command(["generate", "--seed", "1"]);
         command.args(["--returns", &returns.to_string()]);
         command.args(["--count", &nonprofits.to_string()]);
@@ -77,14 +77,14 @@ impl<'a> Causeway<'a> {
         Ok(())
     }
 
-    pub fn generate(&self, count: u64, file: &Path) -> Result<()> {
+    pub(crate) fn generate(&self, count: u64, file: &Path) -> Result<()> {
         let mut command = self.command(["generate", "--seed", "1", "--count"]);
         run_to_file(command.arg(count.to_string()), self.scratch, file)?;
         Ok(())
     }
 
     /// Creates a public key that may send `limit` requests per minute.
-    pub fn create_public_key(&self, limit: u64) -> Result<Key<'_>> {
+    pub(crate) fn create_public_key(&self, limit: u64) -> Result<Key<'_>> {
         // The account may exist from an earlier run. If this fails for another reason, creating the key
         // reports it.
         let _ = run(
@@ -105,7 +105,7 @@ impl<'a> Causeway<'a> {
     }
 
     /// Creates a private key of the same account and returns its value.
-    pub fn create_private_key(&self) -> Result<String> {
+    pub(crate) fn create_private_key(&self) -> Result<String> {
         Ok(self.create_key("private")?.1)
     }
 
@@ -135,7 +135,7 @@ impl<'a> Causeway<'a> {
     }
 
     /// Imports a file of donations, `concurrency` at a time, and returns the rate in donations per second.
-    pub fn import_donations(&self, file: &Path, concurrency: u16) -> Result<f64> {
+    pub(crate) fn import_donations(&self, file: &Path, concurrency: u16) -> Result<f64> {
         let mut command = self.command(["donation", "import", "--json"]);
         command.args(["--at-once", &concurrency.to_string()]).arg(file);
         let import = run(&mut command, self.scratch)?;
@@ -148,7 +148,7 @@ impl<'a> Causeway<'a> {
     }
 
     /// Starts a server once and waits until it has written the sitemaps, which the servers that are measured then find.
-    pub fn write_sitemaps(&self) -> Result<()> {
+    pub(crate) fn write_sitemaps(&self) -> Result<()> {
         let server = self.serve_unpinned()?;
         let request = get_request(server.address, "/sitemap.xml");
         let started = Instant::now();
@@ -169,17 +169,17 @@ impl<'a> Causeway<'a> {
     }
 
     /// Starts `causeway serve` on the server's core and waits until it is ready.
-    pub fn serve(&self, cores: Cores) -> Result<Server> {
+    pub(crate) fn serve(&self, cores: Cores) -> Result<Server> {
         self.start_server(cores.server_command(self.binary.as_os_str())?, &[])
     }
 
     /// Starts a server on all cores.
-    pub fn serve_unpinned(&self) -> Result<Server> {
+    pub(crate) fn serve_unpinned(&self) -> Result<Server> {
         self.start_server(Command::new(&self.binary), &[])
     }
 
     /// Starts a server without an answer cache, so that every request runs a search.
-    pub fn serve_without_cache(&self, cores: Cores) -> Result<Server> {
+    pub(crate) fn serve_without_cache(&self, cores: Cores) -> Result<Server> {
         let command = cores.server_command(self.binary.as_os_str())?;
         self.start_server(command, &[("CAUSEWAY_SEARCH__RECENT_ANSWERS", "0")])
     }
@@ -222,7 +222,7 @@ impl<'a> Causeway<'a> {
     }
 
     /// Drops the files of the data folder from the page cache, so that the next start reads the disk.
-    pub fn drop_page_cache(&self) -> Result<()> {
+    pub(crate) fn drop_page_cache(&self) -> Result<()> {
         run(
             tool("sync", "coreutils")?.arg("--file-system").arg(&self.data),
             self.scratch,
@@ -276,7 +276,7 @@ impl<'a> Causeway<'a> {
 }
 
 /// An API key that is revoked when this is dropped.
-pub struct Key<'a> {
+pub(crate) struct Key<'a> {
     id: String,
     pub value: String,
     causeway: &'a Causeway<'a>,
@@ -292,7 +292,7 @@ impl Drop for Key<'_> {
 }
 
 /// A running `causeway serve`.
-pub struct Server {
+pub(crate) struct Server {
     process: ChildProcess,
     pub address: SocketAddr,
     /// Time from the start of the process to the first status 200 of `/readyz`.
@@ -300,16 +300,16 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn process_id(&self) -> u32 {
+    pub(crate) fn process_id(&self) -> u32 {
         self.process.id()
     }
 
-    pub fn resident_memory(&self) -> Result<u64> {
+    pub(crate) fn resident_memory(&self) -> Result<u64> {
         resident_memory(self.process.id())
     }
 
     /// Stops the server with SIGTERM. If it does not exit in time, dropping `self` kills it.
-    pub fn stop(self, scratch: &ScratchDir) -> Result<()> {
+    pub(crate) fn stop(self, scratch: &ScratchDir) -> Result<()> {
         let requested = Instant::now();
         run(
             Command::new("sh").args(["-c", &format!("kill -TERM {}", self.process.id())]),

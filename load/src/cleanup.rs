@@ -20,7 +20,7 @@ static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 static SCRATCH_DIR_COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// Cleans up and exits with the conventional status on SIGINT, SIGTERM or SIGHUP.
-pub fn install_signal_handler() -> Result<()> {
+pub(crate) fn install_signal_handler() -> Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot listen for signals")?;
     thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
@@ -37,13 +37,13 @@ pub fn install_signal_handler() -> Result<()> {
 }
 
 /// A child process that is killed when this is dropped.
-pub struct ChildProcess {
+pub(crate) struct ChildProcess {
     child: Arc<Mutex<Child>>,
     id: u32,
 }
 
 impl ChildProcess {
-    pub fn start(command: &mut Command) -> Result<Self> {
+    pub(crate) fn start(command: &mut Command) -> Result<Self> {
         let mut children = lock(&CHILDREN);
         let program = command.get_program().to_string_lossy().into_owned();
         let child = command
@@ -55,12 +55,12 @@ impl ChildProcess {
         Ok(Self { child, id })
     }
 
-    pub fn id(&self) -> u32 {
+    pub(crate) fn id(&self) -> u32 {
         self.id
     }
 
     /// Returns the exit status, or `None` while the process runs.
-    pub fn exit_status(&self) -> Result<Option<ExitStatus>> {
+    pub(crate) fn exit_status(&self) -> Result<Option<ExitStatus>> {
         Ok(lock(&self.child).try_wait()?)
     }
 }
@@ -73,12 +73,12 @@ impl Drop for ChildProcess {
 }
 
 /// A new folder that is removed with its contents when this is dropped.
-pub struct ScratchDir {
+pub(crate) struct ScratchDir {
     folder: PathBuf,
 }
 
 impl ScratchDir {
-    pub fn new(parent: Option<&Path>) -> Result<Self> {
+    pub(crate) fn new(parent: Option<&Path>) -> Result<Self> {
         let parent = parent.map_or_else(env::temp_dir, Path::to_path_buf);
         let number = SCRATCH_DIR_COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = parent.join(format!("causeway-load-{}-{number}", process::id()));
@@ -87,12 +87,12 @@ impl ScratchDir {
         Ok(Self { folder })
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
     /// Creates an empty folder that may be a data folder, replacing an existing one of the same name.
-    pub fn create_empty_dir(&self, name: &str) -> Result<PathBuf> {
+    pub(crate) fn create_empty_dir(&self, name: &str) -> Result<PathBuf> {
         let folder = self.path(name);
         if folder.exists() {
             fs::remove_dir_all(&folder)?;

@@ -14,13 +14,13 @@ use crate::connection::{Connection, Response};
 use crate::requests::Requests;
 
 /// The number of requests in a round, and how long they took.
-pub struct Round {
+pub(crate) struct Round {
     pub requests: u64,
     pub elapsed: Duration,
 }
 
 impl Round {
-    pub fn rate(&self) -> f64 {
+    pub(crate) fn rate(&self) -> f64 {
         self.requests as f64 / self.elapsed.as_secs_f64()
     }
 }
@@ -28,7 +28,7 @@ impl Round {
 /// Keeps the server busy over `connections` for at least `duration`.
 ///
 /// Stops at the end of the list, so that every round sends each request equally often.
-pub fn saturate(requests: &Requests, connections: usize, duration: Duration) -> Result<Round> {
+pub(crate) fn saturate(requests: &Requests, connections: usize, duration: Duration) -> Result<Round> {
     let address = requests.address();
     let mut connections = (0..connections)
         .map(|_| Connection::open(address))
@@ -61,12 +61,12 @@ pub fn saturate(requests: &Requests, connections: usize, duration: Duration) -> 
 }
 
 /// A client that sends one request after another and measures the latency of each.
-pub struct SingleClient {
+pub(crate) struct SingleClient {
     connection: Connection,
 }
 
 impl SingleClient {
-    pub fn new(address: SocketAddr) -> Result<Self> {
+    pub(crate) fn new(address: SocketAddr) -> Result<Self> {
         Ok(Self {
             connection: Connection::open(address)?,
         })
@@ -74,7 +74,7 @@ impl SingleClient {
 
     /// Sends the requests of `range`, which wraps around the list, and passes each index and latency to
     /// `record`.
-    pub fn send_all(
+    pub(crate) fn send_all(
         &mut self,
         requests: &Requests,
         range: Range<usize>,
@@ -92,7 +92,7 @@ impl SingleClient {
 }
 
 /// Returns an error unless the status is 200.
-pub fn require_success(response: &Response<'_>) -> Result<()> {
+pub(crate) fn require_success(response: &Response<'_>) -> Result<()> {
     match response.status {
         200 => Ok(()),
         429 => bail!("the key reached its rate limit: raise it with --limit"),

@@ -13,7 +13,7 @@ use crate::response::parse_head;
 
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-pub struct Connection {
+pub(crate) struct Connection {
     source: IpAddr,
     address: SocketAddr,
     stream: TcpStream,
@@ -21,18 +21,18 @@ pub struct Connection {
     is_closed: bool,
 }
 
-pub struct Response<'a> {
+pub(crate) struct Response<'a> {
     pub status: u16,
     pub body: &'a [u8],
 }
 
 impl Connection {
-    pub fn open(address: SocketAddr) -> Result<Self> {
+    pub(crate) fn open(address: SocketAddr) -> Result<Self> {
         Self::open_from(IpAddr::V4(Ipv4Addr::LOCALHOST), address)
     }
 
     /// Connects from the loopback address `source`.
-    pub fn open_from(source: IpAddr, address: SocketAddr) -> Result<Self> {
+    pub(crate) fn open_from(source: IpAddr, address: SocketAddr) -> Result<Self> {
         ensure!(
             address.ip().is_loopback(),
             "{address} is not a loopback address: only servers on this machine are measured"
@@ -46,12 +46,12 @@ impl Connection {
         })
     }
 
-    pub fn request(&mut self, request: &[u8]) -> Result<Response<'_>> {
+    pub(crate) fn request(&mut self, request: &[u8]) -> Result<Response<'_>> {
         self.send(request)?;
         self.receive()
     }
 
-    pub fn send(&mut self, request: &[u8]) -> Result<()> {
+    pub(crate) fn send(&mut self, request: &[u8]) -> Result<()> {
         if self.is_closed {
             self.stream = open_stream(self.source, self.address)?;
             self.is_closed = false;
@@ -61,7 +61,7 @@ impl Connection {
             .context("the server no longer accepts requests")
     }
 
-    pub fn receive(&mut self) -> Result<Response<'_>> {
+    pub(crate) fn receive(&mut self) -> Result<Response<'_>> {
         let mut filled = 0;
         let head = loop {
             filled += self.read_more(filled)?;
@@ -118,7 +118,7 @@ fn open_stream(source: IpAddr, address: SocketAddr) -> Result<TcpStream> {
 }
 
 /// Connects from `source`. `buffer` is the size of the receive buffer, if it is not that of the system.
-pub fn connect(source: IpAddr, address: SocketAddr, buffer: Option<usize>) -> Result<TcpStream> {
+pub(crate) fn connect(source: IpAddr, address: SocketAddr, buffer: Option<usize>) -> Result<TcpStream> {
     let context = || format!("cannot connect to {address}");
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None).with_context(context)?;
     if let Some(size) = buffer {

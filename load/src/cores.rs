@@ -10,7 +10,7 @@ use crate::cleanup::ScratchDir;
 use crate::process::{run, tool};
 
 #[derive(Args, Clone, Copy)]
-pub struct Cores {
+pub(crate) struct Cores {
     /// The core to pin the server to
     #[arg(long, default_value_t = 0, value_name = "CORE")]
     pub server_core: usize,
@@ -20,7 +20,7 @@ pub struct Cores {
 }
 
 impl Cores {
-    pub fn validate(self) -> Result<()> {
+    pub(crate) fn validate(self) -> Result<()> {
         ensure!(
             self.server_core != self.client_core,
             "the server and this program need different cores: change --server-core or --client-core"
@@ -29,7 +29,7 @@ impl Cores {
     }
 
     /// Returns a command that starts `program` on the server's core.
-    pub fn server_command(self, program: &OsStr) -> Result<Command> {
+    pub(crate) fn server_command(self, program: &OsStr) -> Result<Command> {
         let mut command = tool("taskset", "util-linux")?;
         command
             .args(["--cpu-list", &self.server_core.to_string()])
@@ -38,7 +38,7 @@ impl Cores {
     }
 
     /// Pins this program. Child processes started later inherit the core unless they are pinned to another.
-    pub fn pin_client(self, scratch: &ScratchDir) -> Result<()> {
+    pub(crate) fn pin_client(self, scratch: &ScratchDir) -> Result<()> {
         let mut command = tool("taskset", "util-linux")?;
         let (core, id) = (self.client_core.to_string(), process::id().to_string());
         run(

@@ -27,7 +27,7 @@ const MAX_RESIDENT_MEMORY: u64 = 700 * MEBIBYTE;
 const BATCH_SIZE: usize = 500;
 
 #[derive(Args)]
-pub struct Details {
+pub(crate) struct Details {
     #[command(flatten)]
     pub options: Options,
     #[command(flatten)]
@@ -54,7 +54,7 @@ struct Startup {
 }
 
 impl Details {
-    pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
+    pub(crate) fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
         let prepared = self.serving.prepare(&self.options.causeway, scratch)?;
         let (causeway, cores) = (&prepared.causeway, self.serving.cores);
         let key = causeway.create_public_key(self.serving.directory.limit)?;

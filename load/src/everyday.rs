@@ -21,7 +21,7 @@ const MAX_FAILING_OF_KIND: f64 = 0.15;
 const LISTED_RESULTS: usize = 3;
 
 /// A query with its right answers.
-pub struct EverydayQuery {
+pub(crate) struct EverydayQuery {
     text: String,
     kind: String,
     /// The EINs of the right answers, any of which satisfies the query.
@@ -32,7 +32,7 @@ pub struct EverydayQuery {
 }
 
 /// The results of a query.
-pub struct Answer {
+pub(crate) struct Answer {
     /// The 1-based rank of the first right answer.
     rank: Option<usize>,
     /// The first results, in words.
@@ -45,7 +45,7 @@ impl EverydayQuery {
     }
 }
 
-pub fn read_queries(file: &Path) -> Result<Vec<EverydayQuery>> {
+pub(crate) fn read_queries(file: &Path) -> Result<Vec<EverydayQuery>> {
     let mut queries = Vec::new();
     for (index, line) in BufReader::new(open(file)?).lines().enumerate() {
         let line = line.with_context(|| format!("cannot read {}", file.display()))?;
@@ -83,7 +83,7 @@ fn parse(line: &str) -> Result<EverydayQuery> {
 }
 
 /// Searches for every query once.
-pub fn answers(api: &ApiClient, queries: &[EverydayQuery]) -> Result<Vec<Answer>> {
+pub(crate) fn answers(api: &ApiClient, queries: &[EverydayQuery]) -> Result<Vec<Answer>> {
     let mut connection = Connection::open(api.address)?;
     let answer = |query: &EverydayQuery| {
         let found = search(api, &mut connection, &query.text)?;
@@ -103,7 +103,7 @@ pub fn answers(api: &ApiClient, queries: &[EverydayQuery]) -> Result<Vec<Answer>
 
 /// Returns a row for each kind, in the order of the queries, and one for all of them: the fraction of queries
 /// that are satisfied, with the mean of 1 / rank.
-pub fn score_rows(queries: &[EverydayQuery], answers: &[Answer]) -> Vec<ScoreRow> {
+pub(crate) fn score_rows(queries: &[EverydayQuery], answers: &[Answer]) -> Vec<ScoreRow> {
     let mut kinds: Vec<&str> = Vec::new();
     for query in queries {
         if !kinds.contains(&query.kind.as_str()) {
@@ -146,7 +146,7 @@ fn min_satisfied(count: u32) -> f64 {
 }
 
 /// Lists the queries that are not satisfied, with the first results of each.
-pub fn failing_queries(queries: &[EverydayQuery], answers: &[Answer]) -> String {
+pub(crate) fn failing_queries(queries: &[EverydayQuery], answers: &[Answer]) -> String {
     let pairs = queries.iter().zip(answers);
     let failing: Vec<_> = pairs
         .filter(|(query, answer)| !query.is_satisfied(answer))

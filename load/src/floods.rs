@@ -31,7 +31,7 @@ const BUSY_CONNECTIONS: usize = 64;
 const MAX_BUSY_TIME: Duration = Duration::from_mins(2);
 
 /// What floods need to know about the server.
-pub struct Target {
+pub(crate) struct Target {
     pub address: SocketAddr,
     /// A public key without a limit that would matter, and a private key of the same account.
     pub public_key: String,
@@ -42,13 +42,13 @@ pub struct Target {
 }
 
 /// A way to flood the server.
-pub struct Flood {
+pub(crate) struct Flood {
     pub name: &'static str,
     /// Returns the number of connections or requests that were made, with a word for what they are.
     pub run: fn(&Target) -> Result<String>,
 }
 
-pub const FLOODS: &[Flood] = &[
+pub(crate) const FLOODS: &[Flood] = &[
     Flood {
         name: "HTTP/2 readers without a window",
         run: zero_window,

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-pub const MEBIBYTE: u64 = 1024 * 1024;
-pub const GIBIBYTE: u64 = 1024 * MEBIBYTE;
+pub(crate) const MEBIBYTE: u64 = 1024 * 1024;
+pub(crate) const GIBIBYTE: u64 = 1024 * MEBIBYTE;
 
-pub fn seconds(duration: Duration) -> String {
+pub(crate) fn seconds(duration: Duration) -> String {
     format!("{:.2} s", duration.as_secs_f64())
 }
 
-pub fn latency(duration: Duration) -> String {
+pub(crate) fn latency(duration: Duration) -> String {
     let micros = duration.as_secs_f64() * 1e6;
     if micros < 10.0 {
         format!("{micros:.1} us")
@@ -20,15 +20,15 @@ pub fn latency(duration: Duration) -> String {
     }
 }
 
-pub fn mebibytes(bytes: u64) -> String {
+pub(crate) fn mebibytes(bytes: u64) -> String {
     format!("{} MiB", with_commas(bytes / MEBIBYTE))
 }
 
-pub fn rate(requests_per_second: f64) -> String {
+pub(crate) fn rate(requests_per_second: f64) -> String {
     format!("{}/s", with_commas(requests_per_second.round() as u64))
 }
 
-pub fn ratio(value: f64) -> String {
+pub(crate) fn ratio(value: f64) -> String {
     if value < 10.0 {
         format!("{value:.2} x")
     } else {
@@ -36,7 +36,7 @@ pub fn ratio(value: f64) -> String {
     }
 }
 
-pub fn with_commas(number: u64) -> String {
+pub(crate) fn with_commas(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -49,12 +49,12 @@ pub fn with_commas(number: u64) -> String {
 }
 
 /// Returns `part / whole`, or zero if `whole` is zero.
-pub fn fraction(part: f64, whole: f64) -> f64 {
+pub(crate) fn fraction(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }
 
 /// Returns the median, or zero if there are no values.
-pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -33,7 +33,7 @@ const MIN_RATIO_TO_HEALTHZ: f64 = 1.0 / 3.0;
 const TITLE_COUNT: usize = 500;
 
 #[derive(Args)]
-pub struct Fundraisers {
+pub(crate) struct Fundraisers {
     #[command(flatten)]
     pub options: Options,
     #[command(flatten)]
@@ -59,7 +59,7 @@ struct Target {
 }
 
 impl Fundraisers {
-    pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
+    pub(crate) fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
         let prepared = self.serving.prepare(&self.options.causeway, scratch)?;
         let (causeway, cores) = (&prepared.causeway, self.serving.cores);
         let key = causeway.create_public_key(self.serving.directory.limit)?;

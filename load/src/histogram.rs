@@ -9,14 +9,14 @@ const SUB_BUCKET_BITS: u32 = 7;
 const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
 const BUCKETS: usize = ((64 - SUB_BUCKET_BITS as usize) + 1) << SUB_BUCKET_BITS;
 
-pub struct Histogram {
+pub(crate) struct Histogram {
     counts: Vec<u64>,
     count: u64,
     max: u64,
 }
 
 impl Histogram {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             counts: vec![0; BUCKETS],
             count: 0,
@@ -24,7 +24,7 @@ impl Histogram {
         }
     }
 
-    pub fn record(&mut self, latency: Duration) {
+    pub(crate) fn record(&mut self, latency: Duration) {
         let nanos = u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX);
         self.counts[bucket(nanos)] += 1;
         self.count += 1;
@@ -32,7 +32,7 @@ impl Histogram {
     }
 
     /// Returns the latency below which `fraction` of all requests stayed, or zero if nothing was recorded.
-    pub fn percentile(&self, fraction: f64) -> Duration {
+    pub(crate) fn percentile(&self, fraction: f64) -> Duration {
         let target = ((fraction * self.count as f64).ceil() as u64).max(1);
         let mut seen = 0;
         for (index, count) in self.counts.iter().enumerate() {
@@ -44,7 +44,7 @@ impl Histogram {
         Duration::from_nanos(self.max)
     }
 
-    pub fn max(&self) -> Duration {
+    pub(crate) fn max(&self) -> Duration {
         Duration::from_nanos(self.max)
     }
 }

@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(3);
 const CALLS_PER_CONNECTION: u64 = 10;
 
 /// The calls of an honest client.
-pub struct Calls {
+pub(crate) struct Calls {
     pub count: u64,
     pub failed: u64,
     pub first_error: Option<String>,
@@ -31,14 +31,14 @@ pub struct Calls {
 }
 
 /// A running honest client.
-pub struct HonestClient {
+pub(crate) struct HonestClient {
     is_stopping: Arc<AtomicBool>,
     thread: JoinHandle<Calls>,
 }
 
 impl HonestClient {
     /// Starts to request `paths` in turn.
-    pub fn start(address: SocketAddr, paths: &[String]) -> Self {
+    pub(crate) fn start(address: SocketAddr, paths: &[String]) -> Self {
         let is_stopping = Arc::new(AtomicBool::new(false));
         let requests: Vec<String> = paths.iter().map(|path| get_request(address, path)).collect();
         let stop = Arc::clone(&is_stopping);
@@ -72,7 +72,7 @@ impl HonestClient {
         Self { is_stopping, thread }
     }
 
-    pub fn stop(self) -> Result<Calls> {
+    pub(crate) fn stop(self) -> Result<Calls> {
         self.is_stopping.store(true, Ordering::Relaxed);
         self.thread
             .join()

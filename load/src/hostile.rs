@@ -40,7 +40,7 @@ const MEMORY_INTERVAL: Duration = Duration::from_millis(20);
 const SETTLE_TIME: Duration = Duration::from_millis(500);
 
 #[derive(Args)]
-pub struct Hostile {
+pub(crate) struct Hostile {
     #[command(flatten)]
     pub options: Options,
     #[command(flatten)]
@@ -61,7 +61,7 @@ struct Round {
 }
 
 impl Hostile {
-    pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
+    pub(crate) fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
         if !self.quick {
             check_open_files(&fs::read_to_string("/proc/self/limits")?)?;
         }

@@ -21,7 +21,7 @@ const ROUNDS: usize = 3;
 const REQUESTS_PER_ROUND: usize = 200;
 
 /// The responses to one term.
-pub struct Outcome {
+pub(crate) struct Outcome {
     pub name: &'static str,
     status: u16,
     /// Whether the last response was a problem with a code and a detail.
@@ -32,7 +32,7 @@ pub struct Outcome {
 }
 
 /// The latency bounds of a search, derived from `/healthz` in the same run.
-pub struct Bounds {
+pub(crate) struct Bounds {
     pub p99: Duration,
     pub max: Duration,
 }
@@ -69,7 +69,7 @@ impl Outcome {
         Ok(())
     }
 
-    pub fn verdict(&self, bounds: &Bounds) -> Verdict {
+    pub(crate) fn verdict(&self, bounds: &Bounds) -> Verdict {
         let is_in_time = self.p99() <= bounds.p99 && self.max() <= bounds.max;
         Verdict::of(match self.status {
             _ if self.failed_requests > 0 => false,
@@ -96,7 +96,7 @@ impl Outcome {
     }
 
     /// Returns the status and the latencies as one table cell.
-    pub fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         if self.failed_requests > 0 {
             return format!("{} requests got no response", self.failed_requests);
         }
@@ -104,12 +104,12 @@ impl Outcome {
         format!("{}, p99 {p99}, max {max}", self.status)
     }
 
-    pub fn ratio_to(&self, healthz_p99: Duration) -> String {
+    pub(crate) fn ratio_to(&self, healthz_p99: Duration) -> String {
         ratio(self.p99().as_secs_f64() / healthz_p99.as_secs_f64())
     }
 }
 
-pub fn measure_all(api: &ApiClient) -> Result<Vec<Outcome>> {
+pub(crate) fn measure_all(api: &ApiClient) -> Result<Vec<Outcome>> {
     let terms = terms();
     let mut outcomes: Vec<Outcome> = terms.iter().map(|(name, _)| Outcome::new(name)).collect();
     for _ in 0..ROUNDS {

@@ -15,7 +15,7 @@ const INITIAL_WINDOW_SIZE: u16 = 4;
 const CANCEL: u32 = 8;
 
 /// Returns the preface of a connection whose client grants each response a window of `window` bytes.
-pub fn preface(window: u32) -> Vec<u8> {
+pub(crate) fn preface(window: u32) -> Vec<u8> {
     let mut bytes = PREFACE.to_vec();
     let mut settings = INITIAL_WINDOW_SIZE.to_be_bytes().to_vec();
     settings.extend(window.to_be_bytes());
@@ -24,7 +24,7 @@ pub fn preface(window: u32) -> Vec<u8> {
 }
 
 /// Appends a GET request as stream number `index`. `path` is shorter than 127 bytes.
-pub fn push_get(bytes: &mut Vec<u8>, index: u32, authority: &str, path: &str) {
+pub(crate) fn push_get(bytes: &mut Vec<u8>, index: u32, authority: &str, path: &str) {
     // Indexes of the static table (RFC 7541, appendix A): 2 is GET, 6 is http, 4 is :path, 1 is :authority.
     let mut fields = vec![0x82, 0x86];
     for (name_index, value) in [(4, path), (1, authority)] {
@@ -42,7 +42,7 @@ pub fn push_get(bytes: &mut Vec<u8>, index: u32, authority: &str, path: &str) {
 }
 
 /// Appends the cancellation of stream number `index`.
-pub fn push_reset(bytes: &mut Vec<u8>, index: u32) {
+pub(crate) fn push_reset(bytes: &mut Vec<u8>, index: u32) {
     push_frame(bytes, RST_STREAM, 0, stream_id(index), &CANCEL.to_be_bytes());
 }
 

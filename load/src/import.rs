@@ -22,7 +22,7 @@ const MAX_RATIO_TO_SQLITE_IMPORT: f64 = 2.0;
 const MAX_PEAK_MEMORY: u64 = GIBIBYTE + GIBIBYTE / 2;
 
 #[derive(Args)]
-pub struct Import {
+pub(crate) struct Import {
     #[command(flatten)]
     pub options: Options,
     /// An EO BMF file, .csv or .csv.gz
@@ -44,7 +44,7 @@ struct Round {
 }
 
 impl Import {
-    pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
+    pub(crate) fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
         let causeway = self.causeway(scratch)?;
         let file = file_or_generated(self.file.as_deref(), self.generate, &causeway, scratch)?;
         decompress(&file, scratch)?;

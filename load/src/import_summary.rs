@@ -9,10 +9,10 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 /// Upper bound for building the index of 1.8 million nonprofits on two cores.
-pub const MAX_INDEX_TIME: Duration = Duration::from_secs(40);
+pub(crate) const MAX_INDEX_TIME: Duration = Duration::from_secs(40);
 
 #[derive(Debug)]
-pub struct ImportSummary {
+pub(crate) struct ImportSummary {
     pub new: u64,
     pub changed: u64,
     pub gone: u64,
@@ -22,7 +22,7 @@ pub struct ImportSummary {
 }
 
 impl ImportSummary {
-    pub fn parse(output: &str) -> Result<Self> {
+    pub(crate) fn parse(output: &str) -> Result<Self> {
         let line = output
             .lines()
             .rev()
@@ -46,7 +46,7 @@ impl ImportSummary {
     }
 
     /// Returns whether the import left the directory as it was.
-    pub fn is_unchanged(&self) -> bool {
+    pub(crate) fn is_unchanged(&self) -> bool {
         self.new == 0 && self.changed == 0 && self.gone == 0
     }
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use flate2::read::MultiGzDecoder;
 
 /// Opens a file and decompresses it if its name ends in .gz.
-pub fn open(file: &Path) -> Result<Box<dyn Read>> {
+pub(crate) fn open(file: &Path) -> Result<Box<dyn Read>> {
     let has_extension = |expected: &str| {
         file.extension()
             .is_some_and(|extension| extension.eq_ignore_ascii_case(expected))

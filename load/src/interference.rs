@@ -20,7 +20,7 @@ struct Ticks {
 }
 
 /// Compares the CPU time of a core with that of the benchmarked processes.
-pub struct CpuMonitor {
+pub(crate) struct CpuMonitor {
     name: &'static str,
     /// The name of the line in `/proc/stat`, such as `cpu0`, or `cpu` for all cores.
     stat_line: String,
@@ -30,7 +30,7 @@ pub struct CpuMonitor {
 
 impl CpuMonitor {
     /// Monitors the core of the server and the core of this program.
-    pub fn for_cores(cores: Cores, servers: &[u32]) -> [Self; 2] {
+    pub(crate) fn for_cores(cores: Cores, servers: &[u32]) -> [Self; 2] {
         [
             Self::new(
                 "the server's core",
@@ -46,7 +46,7 @@ impl CpuMonitor {
     }
 
     /// Monitors all cores. Commands that this program waits for count as benchmarked processes.
-    pub fn for_machine() -> [Self; 1] {
+    pub(crate) fn for_machine() -> [Self; 1] {
         [Self::new("the machine", "cpu".to_owned(), vec![process::id()])]
     }
 
@@ -66,7 +66,7 @@ impl CpuMonitor {
 }
 
 /// Returns the sentence to print below the table.
-pub fn note(monitors: &[CpuMonitor]) -> String {
+pub(crate) fn note(monitors: &[CpuMonitor]) -> String {
     let fractions: Vec<(&str, f64)> = monitors
         .iter()
         .filter_map(|monitor| Some((monitor.name, monitor.other_fraction()?)))
@@ -104,7 +104,7 @@ fn ticks(stat_line: &str, processes: &[u32]) -> Option<Ticks> {
 }
 
 /// Returns the CPU time that a process has used so far, in user mode and in the kernel.
-pub fn cpu_time(id: u32) -> Option<Duration> {
+pub(crate) fn cpu_time(id: u32) -> Option<Duration> {
     // Ticks of proc(5), which are a hundredth of a second on Linux.
     let ticks = process_ticks(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)?;
     Some(Duration::from_millis(ticks * 10))

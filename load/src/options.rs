@@ -13,7 +13,7 @@ use crate::format::{seconds, with_commas};
 use crate::import_summary::ImportSummary;
 
 #[derive(Args)]
-pub struct Options {
+pub(crate) struct Options {
     /// The causeway binary to measure
     #[arg(long, value_name = "FILE", default_value = "target/release/causeway")]
     pub causeway: PathBuf,
@@ -35,7 +35,7 @@ pub struct Options {
 }
 
 impl Options {
-    pub fn round_duration(&self) -> Result<Duration> {
+    pub(crate) fn round_duration(&self) -> Result<Duration> {
         match Duration::try_from_secs_f64(self.seconds) {
             Ok(duration) if !duration.is_zero() => Ok(duration),
             _ => bail!("--seconds must be greater than zero"),
@@ -45,7 +45,7 @@ impl Options {
 
 /// Which directory to serve.
 #[derive(Args)]
-pub struct DirectoryOptions {
+pub(crate) struct DirectoryOptions {
     /// A data folder with an imported directory; without it, --file or --generate is imported first
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
@@ -62,7 +62,7 @@ pub struct DirectoryOptions {
 
 /// Which directory to serve, and how to send requests to it.
 #[derive(Args)]
-pub struct ServerOptions {
+pub(crate) struct ServerOptions {
     #[command(flatten)]
     pub directory: DirectoryOptions,
     /// Number of concurrent connections
@@ -73,14 +73,18 @@ pub struct ServerOptions {
 }
 
 /// A directory that is ready to serve. `import` is set if this run imported it.
-pub struct PreparedDirectory<'a> {
+pub(crate) struct PreparedDirectory<'a> {
     pub causeway: Causeway<'a>,
     pub file: Option<PathBuf>,
     pub import: Option<ImportSummary>,
 }
 
 impl ServerOptions {
-    pub fn prepare<'a>(&self, binary: &Path, scratch: &'a ScratchDir) -> Result<PreparedDirectory<'a>> {
+    pub(crate) fn prepare<'a>(
+        &self,
+        binary: &Path,
+        scratch: &'a ScratchDir,
+    ) -> Result<PreparedDirectory<'a>> {
         self.cores.validate()?;
         let prepared = self.directory.prepare(binary, scratch)?;
         prepared.causeway.write_sitemaps()?;
@@ -89,7 +93,11 @@ impl ServerOptions {
 }
 
 impl DirectoryOptions {
-    pub fn prepare<'a>(&self, binary: &Path, scratch: &'a ScratchDir) -> Result<PreparedDirectory<'a>> {
+    pub(crate) fn prepare<'a>(
+        &self,
+        binary: &Path,
+        scratch: &'a ScratchDir,
+    ) -> Result<PreparedDirectory<'a>> {
         if let Some(data) = &self.data {
             let causeway = Causeway::new(binary, data, scratch)?;
             return Ok(PreparedDirectory {
@@ -116,7 +124,7 @@ impl DirectoryOptions {
 }
 
 /// Returns `file`, or generates one with `generate` nonprofits.
-pub fn file_or_generated(
+pub(crate) fn file_or_generated(
     file: Option<&Path>,
     generate: Option<u64>,
     causeway: &Causeway<'_>,

@@ -28,7 +28,7 @@ const SLOWEST_SHOWN: usize = 8;
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 #[derive(Args)]
-pub struct Pictures {
+pub(crate) struct Pictures {
     #[command(flatten)]
     pub options: Options,
 }
@@ -41,7 +41,7 @@ struct Measurement {
 }
 
 impl Pictures {
-    pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
+    pub(crate) fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
         let binary = fs::canonicalize(&self.options.causeway)
             .with_context(|| format!("{} does not exist", self.options.causeway.display()))?;
         let data = scratch.create_empty_dir("data")?;

@@ -14,7 +14,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 const MAX_ERROR_LINES: usize = 5;
 
 /// The result of a command that succeeded.
-pub struct CompletedCommand {
+pub(crate) struct CompletedCommand {
     pub elapsed: Duration,
     /// The peak resident memory, in bytes.
     pub peak_memory: u64,
@@ -22,7 +22,7 @@ pub struct CompletedCommand {
 }
 
 /// Runs `command` to completion. Its output goes through files, so that no pipe can fill up.
-pub fn run(command: &mut Command, scratch: &ScratchDir) -> Result<CompletedCommand> {
+pub(crate) fn run(command: &mut Command, scratch: &ScratchDir) -> Result<CompletedCommand> {
     let stdout = scratch.path("stdout");
     let completed = run_to_file(command, scratch, &stdout)?;
     let stdout = fs::read(&stdout).context("cannot read the output of the command")?;
@@ -33,7 +33,11 @@ pub fn run(command: &mut Command, scratch: &ScratchDir) -> Result<CompletedComma
 }
 
 /// Runs `command` to completion and writes its standard output to `stdout`.
-pub fn run_to_file(command: &mut Command, scratch: &ScratchDir, stdout: &Path) -> Result<CompletedCommand> {
+pub(crate) fn run_to_file(
+    command: &mut Command,
+    scratch: &ScratchDir,
+    stdout: &Path,
+) -> Result<CompletedCommand> {
     let stderr = scratch.path("stderr");
     command
         .stdin(Stdio::null())
@@ -66,17 +70,17 @@ pub fn run_to_file(command: &mut Command, scratch: &ScratchDir, stdout: &Path) -
 }
 
 /// Returns the resident memory of a running process, in bytes.
-pub fn resident_memory(id: u32) -> Result<u64> {
+pub(crate) fn resident_memory(id: u32) -> Result<u64> {
     read_memory(id, "VmRSS").with_context(|| format!("process {id} has exited"))
 }
 
 /// Returns the peak resident memory of a running process, in bytes.
-pub fn peak_memory(id: u32) -> Option<u64> {
+pub(crate) fn peak_memory(id: u32) -> Option<u64> {
     read_memory(id, "VmHWM")
 }
 
 /// Returns the last lines of a log file, for an error message.
-pub fn last_lines(file: &Path) -> String {
+pub(crate) fn last_lines(file: &Path) -> String {
     let text = fs::read(file).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().collect();
@@ -85,12 +89,12 @@ pub fn last_lines(file: &Path) -> String {
         .fold(String::new(), |text, line| text + "\n  " + line)
 }
 
-pub fn create(file: &Path) -> Result<File> {
+pub(crate) fn create(file: &Path) -> Result<File> {
     File::create(file).with_context(|| format!("cannot write {}", file.display()))
 }
 
 /// Returns a command for `program`, or an error that names its Debian package if it is not installed.
-pub fn tool(program: &str, package: &str) -> Result<Command> {
+pub(crate) fn tool(program: &str, package: &str) -> Result<Command> {
     let is_installed = std::env::var_os("PATH")
         .is_some_and(|paths| std::env::split_paths(&paths).any(|folder| folder.join(program).is_file()));
     if !is_installed {

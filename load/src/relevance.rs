@@ -17,7 +17,7 @@ use crate::sample::ApiClient;
 use crate::table::{Table, Verdict};
 
 /// Number of results per query.
-pub const TAKE: usize = 10;
+pub(crate) const TAKE: usize = 10;
 /// Number of results in which a person notices the target while typing.
 const TOP: usize = 5;
 const MIN_MRR: f64 = 0.56;
@@ -25,7 +25,7 @@ const MIN_SUCCESS: f64 = 0.93;
 const MAX_TYPED: f64 = 0.43;
 
 /// One keystroke: the text in the search field after it, and the nonprofit that the person is looking for.
-pub struct Keystroke {
+pub(crate) struct Keystroke {
     pub query: String,
     target_ein: String,
     session: u64,
@@ -36,7 +36,7 @@ pub struct Keystroke {
     has_typo: bool,
 }
 
-pub fn read_log(file: &Path) -> Result<Vec<Keystroke>> {
+pub(crate) fn read_log(file: &Path) -> Result<Vec<Keystroke>> {
     let mut log = Vec::new();
     for (index, line) in BufReader::new(open(file)?).lines().enumerate() {
         let line = line.with_context(|| format!("cannot read {}", file.display()))?;
@@ -79,7 +79,7 @@ fn parse(line: &str) -> Result<Keystroke> {
     })
 }
 
-pub fn search_path(api: &ApiClient, query: &str, filter: &str) -> String {
+pub(crate) fn search_path(api: &ApiClient, query: &str, filter: &str) -> String {
     api.path(
         &format!("search/{}", encode_segment(query)),
         &format!("&take={TAKE}{filter}"),
@@ -87,7 +87,7 @@ pub fn search_path(api: &ApiClient, query: &str, filter: &str) -> String {
 }
 
 /// Searches for a query and returns the nonprofits of the response.
-pub fn search(api: &ApiClient, connection: &mut Connection, query: &str) -> Result<Vec<Value>> {
+pub(crate) fn search(api: &ApiClient, connection: &mut Connection, query: &str) -> Result<Vec<Value>> {
     let request = get_request(api.address, &search_path(api, query, ""));
     let response = connection.request(request.as_bytes())?;
     require_success(&response).with_context(|| format!("searching for {query:?}"))?;
@@ -99,7 +99,7 @@ pub fn search(api: &ApiClient, connection: &mut Connection, query: &str) -> Resu
 }
 
 /// Searches for every keystroke once and returns the 1-based rank of the target in each response.
-pub fn ranks(api: &ApiClient, log: &[Keystroke]) -> Result<Vec<Option<usize>>> {
+pub(crate) fn ranks(api: &ApiClient, log: &[Keystroke]) -> Result<Vec<Option<usize>>> {
     let mut connection = Connection::open(api.address)?;
     let mut ranks = Vec::with_capacity(log.len());
     for keystroke in log {
@@ -114,7 +114,7 @@ pub fn ranks(api: &ApiClient, log: &[Keystroke]) -> Result<Vec<Option<usize>>> {
 }
 
 #[derive(Debug, Default, PartialEq)]
-pub struct Scores {
+pub(crate) struct Scores {
     pub sessions: usize,
     /// Mean of 1 / rank over all keystrokes, or 0 where the target is not in the top ten.
     pub mrr: f64,
@@ -127,7 +127,7 @@ pub struct Scores {
 
 impl Scores {
     /// Computes the scores of all sessions, or only of those with a typo.
-    pub fn new(log: &[Keystroke], ranks: &[Option<usize>], only_typos: bool) -> Self {
+    pub(crate) fn new(log: &[Keystroke], ranks: &[Option<usize>], only_typos: bool) -> Self {
         let (mut keystrokes, mut reciprocals, mut full, mut found) = (0.0, 0.0, 0.0, 0.0);
         let mut sessions: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         for (keystroke, rank) in log
@@ -163,7 +163,7 @@ impl Scores {
 }
 
 /// A row of the table.
-pub struct ScoreRow {
+pub(crate) struct ScoreRow {
     pub name: String,
     pub score: f64,
     /// The mean of 1 / rank, where it is shown next to another score.
@@ -172,13 +172,13 @@ pub struct ScoreRow {
 }
 
 #[derive(Clone, Copy)]
-pub enum Bound {
+pub(crate) enum Bound {
     AtLeast(f64),
     AtMost(f64),
 }
 
 impl ScoreRow {
-    pub fn verdict(&self) -> Verdict {
+    pub(crate) fn verdict(&self) -> Verdict {
         match self.bound {
             Some(Bound::AtLeast(bound)) => Verdict::of(self.score >= bound),
             Some(Bound::AtMost(bound)) => Verdict::of(self.score <= bound),
@@ -187,7 +187,7 @@ impl ScoreRow {
     }
 
     /// Returns the bound as text, and the score as a multiple of it.
-    pub fn bound_and_ratio(&self) -> (String, String) {
+    pub(crate) fn bound_and_ratio(&self) -> (String, String) {
         match self.bound {
             Some(Bound::AtLeast(bound)) => (format!(">= {bound}"), ratio(self.score / bound)),
             Some(Bound::AtMost(bound)) => (format!("<= {bound}"), ratio(self.score / bound)),
@@ -196,7 +196,7 @@ impl ScoreRow {
     }
 }
 
-pub fn score_rows(log: &[Keystroke], ranks: &[Option<usize>]) -> Vec<ScoreRow> {
+pub(crate) fn score_rows(log: &[Keystroke], ranks: &[Option<usize>]) -> Vec<ScoreRow> {
     let all = Scores::new(log, ranks, false);
     let typos = Scores::new(log, ranks, true);
     let row = |name: &str, score, bound| ScoreRow {
@@ -237,7 +237,7 @@ pub fn score_rows(log: &[Keystroke], ranks: &[Option<usize>]) -> Vec<ScoreRow> {
 }
 
 /// Returns a table of the scores of a typing log and of everyday queries, with a row for each of `everyday`.
-pub fn table(log: &[Keystroke], ranks: &[Option<usize>], everyday: Vec<ScoreRow>) -> Table {
+pub(crate) fn table(log: &[Keystroke], ranks: &[Option<usize>], everyday: Vec<ScoreRow>) -> Table {
     let sessions = Scores::new(log, ranks, false).sessions as u64;
     let title = format!(
         "Relevance, {} keystrokes in {} sessions",

@@ -3,14 +3,14 @@
 use std::net::SocketAddr;
 
 /// A list of serialized requests in one block of memory.
-pub struct Requests {
+pub(crate) struct Requests {
     address: SocketAddr,
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Requests {
-    pub fn new(address: SocketAddr) -> Self {
+    pub(crate) fn new(address: SocketAddr) -> Self {
         Self {
             address,
             bytes: Vec::new(),
@@ -18,21 +18,21 @@ impl Requests {
         }
     }
 
-    pub fn of_path(address: SocketAddr, path: &str) -> Self {
+    pub(crate) fn of_path(address: SocketAddr, path: &str) -> Self {
         let mut requests = Self::new(address);
         requests.push(path);
         requests
     }
 
     /// Adds a GET request. `path` includes the query and is already percent-encoded.
-    pub fn push(&mut self, path: &str) {
+    pub(crate) fn push(&mut self, path: &str) {
         self.bytes
             .extend_from_slice(get_request(self.address, path).as_bytes());
         self.ends.push(self.bytes.len());
     }
 
     /// Adds a POST request with a JSON body. `headers` are additional header lines, each ending in CRLF.
-    pub fn push_post(&mut self, path: &str, headers: &str, body: &str) {
+    pub(crate) fn push_post(&mut self, path: &str, headers: &str, body: &str) {
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{headers}\r\n",
             self.address,
@@ -43,29 +43,29 @@ impl Requests {
         self.ends.push(self.bytes.len());
     }
 
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    pub fn get(&self, index: usize) -> &[u8] {
+    pub(crate) fn get(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.bytes[start..self.ends[index]]
     }
 }
 
 /// Serializes a GET request.
-pub fn get_request(address: SocketAddr, path: &str) -> String {
+pub(crate) fn get_request(address: SocketAddr, path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept: */*\r\n\r\n")
 }
 
 /// Percent-encodes a path segment (RFC 3986): every byte of a character that is not unreserved becomes `%XX`.
 ///
 /// The dots of a segment that consists of dots are encoded too, because `.` and `..` change the path.
-pub fn encode_segment(text: &str) -> String {
+pub(crate) fn encode_segment(text: &str) -> String {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let only_dots = text.bytes().all(|byte| byte == b'.');
     let mut encoded = String::with_capacity(text.len());

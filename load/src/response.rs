@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 const MAX_HEAD_SIZE: usize = 64 * 1024;
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct ResponseHead {
+pub(crate) struct ResponseHead {
     pub status: u16,
     pub body_start: usize,
     pub body_length: usize,
@@ -18,13 +18,13 @@ pub struct ResponseHead {
 }
 
 impl ResponseHead {
-    pub fn total_length(&self) -> usize {
+    pub(crate) fn total_length(&self) -> usize {
         self.body_start + self.body_length
     }
 }
 
 /// Parses the head at the start of `bytes`. Returns `None` if it is incomplete.
-pub fn parse_head(bytes: &[u8]) -> Result<Option<ResponseHead>> {
+pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<ResponseHead>> {
     let mut body_length = None;
     let mut closes_connection = false;
     let mut status = None;

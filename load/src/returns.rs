@@ -25,7 +25,7 @@ const MAX_RATIO_TO_BASELINE: f64 = 3.0;
 const MAX_PEAK_MEMORY: u64 = 512 << 20;
 
 #[derive(Args)]
-pub struct Returns {
+pub(crate) struct Returns {
     #[command(flatten)]
     pub options: Options,
     /// The number of returns to generate
@@ -105,7 +105,7 @@ impl Measurement {
 }
 
 impl Returns {
-    pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
+    pub(crate) fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
         let directory = scratch.path("eo.csv");
         let causeway = self.causeway(scratch)?;
         causeway.generate(self.nonprofits, &directory)?;

@@ -13,14 +13,14 @@ use crate::connection::Connection;
 use crate::input::open;
 use crate::requests::{encode_segment, get_request};
 
-pub struct Identifiers {
+pub(crate) struct Identifiers {
     pub slug: String,
     pub ein: String,
     pub id: String,
 }
 
 /// Returns `count` random EINs of an EO BMF file.
-pub fn sample_eins_from_file(file: &Path, count: usize) -> Result<Vec<String>> {
+pub(crate) fn sample_eins_from_file(file: &Path, count: usize) -> Result<Vec<String>> {
     let mut lines = BufReader::with_capacity(1 << 18, open(file)?).split(b'\n');
     let header = lines.next().transpose()?.unwrap_or_default();
     ensure!(
@@ -45,7 +45,7 @@ pub fn sample_eins_from_file(file: &Path, count: usize) -> Result<Vec<String>> {
 }
 
 /// Returns `count` random EINs from the browse pages of all causes.
-pub fn sample_eins_from_api(
+pub(crate) fn sample_eins_from_api(
     connection: &mut Connection,
     api: &ApiClient,
     count: usize,
@@ -83,7 +83,7 @@ pub fn sample_eins_from_api(
 }
 
 /// Requests each EIN to find its slug and ID. EINs that are not in the directory are skipped.
-pub fn look_up_identifiers(
+pub(crate) fn look_up_identifiers(
     connection: &mut Connection,
     api: &ApiClient,
     eins: Vec<String>,
@@ -111,22 +111,22 @@ pub fn look_up_identifiers(
 }
 
 /// Builds requests to the API with a key.
-pub struct ApiClient {
+pub(crate) struct ApiClient {
     pub address: std::net::SocketAddr,
     pub key: String,
 }
 
 impl ApiClient {
     /// Returns the path of a request. `query` is empty or starts with `&`.
-    pub fn path(&self, rest: &str, query: &str) -> String {
+    pub(crate) fn path(&self, rest: &str, query: &str) -> String {
         format!("/v0.2/{rest}?apiKey={}{query}", self.key)
     }
 
-    pub fn request(&self, rest: &str, query: &str) -> String {
+    pub(crate) fn request(&self, rest: &str, query: &str) -> String {
         get_request(self.address, &self.path(rest, query))
     }
 
-    pub fn json(&self, connection: &mut Connection, rest: &str, query: &str) -> Result<Value> {
+    pub(crate) fn json(&self, connection: &mut Connection, rest: &str, query: &str) -> Result<Value> {
         let response = connection.request(self.request(rest, query).as_bytes())?;
         require_success(&response)?;
         Ok(serde_json::from_slice(response.body)?)

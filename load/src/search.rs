@@ -26,7 +26,7 @@ use crate::table::Table;
 const BATCH_SIZE: usize = 500;
 
 #[derive(Args)]
-pub struct Search {
+pub(crate) struct Search {
     #[command(flatten)]
     pub options: Options,
     #[command(flatten)]
@@ -57,7 +57,7 @@ struct ServedDirectory {
 }
 
 impl Search {
-    pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
+    pub(crate) fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
         let log = relevance::read_log(&self.log)?;
         let prepared = self.serving.prepare(&self.options.causeway, scratch)?;
         let key = prepared

@@ -17,7 +17,7 @@ const MAX_WORST_RATIO: u32 = 100;
 const MAX_MEMORY: u64 = GIBIBYTE;
 const MAX_MEMORY_WHEN_LARGE: u64 = 10 * GIBIBYTE;
 
-pub struct SearchResults {
+pub(crate) struct SearchResults {
     pub keystrokes: usize,
     pub rounds: u32,
     pub cause: String,
@@ -31,14 +31,14 @@ pub struct SearchResults {
 }
 
 /// Resident memory, in bytes.
-pub struct Memory {
+pub(crate) struct Memory {
     pub at_start: u64,
     pub after_load: u64,
 }
 
 /// Requests per second, one value per round.
 #[derive(Default)]
-pub struct Rates {
+pub(crate) struct Rates {
     pub healthz: Vec<f64>,
     pub log: Vec<f64>,
     pub filtered: Vec<f64>,
@@ -46,7 +46,7 @@ pub struct Rates {
 }
 
 /// Latencies of a single client.
-pub struct Latencies {
+pub(crate) struct Latencies {
     pub healthz: Histogram,
     pub log: Histogram,
     /// The query whose fastest response was the slowest of all, so that a disturbance does not select the
@@ -66,7 +66,7 @@ struct Row<'a> {
 }
 
 impl SearchResults {
-    pub fn table(&self) -> Table {
+    pub(crate) fn table(&self) -> Table {
         let title = format!(
             "Search, {} keystrokes over HTTP with a key, median of {}",
             with_commas(self.keystrokes as u64),

@@ -27,7 +27,7 @@ const KEYSTROKE_COUNT: usize = 500;
 const TAKE: &str = "&take=8";
 
 #[derive(Args)]
-pub struct Site {
+pub(crate) struct Site {
     #[command(flatten)]
     pub options: Options,
     #[command(flatten)]
@@ -53,7 +53,7 @@ struct KeystrokeComparison {
 }
 
 impl Site {
-    pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
+    pub(crate) fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
         let prepared = self.serving.prepare(&self.options.causeway, scratch)?;
         let (causeway, cores) = (&prepared.causeway, self.serving.cores);
         let key = causeway.create_public_key(self.serving.directory.limit)?;

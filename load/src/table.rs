@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 /// Whether a measurement is within its bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     Met,
     Missed,
     /// The measurement has no bound and is shown for information.
@@ -15,7 +15,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    pub fn of(is_met: bool) -> Self {
+    pub(crate) fn of(is_met: bool) -> Self {
         if is_met { Self::Met } else { Self::Missed }
     }
 }
@@ -30,7 +30,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-pub struct Table {
+pub(crate) struct Table {
     title: String,
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
@@ -40,7 +40,7 @@ pub struct Table {
 
 impl Table {
     /// Creates an empty table with the given columns, followed by a verdict column.
-    pub fn new(title: impl Into<String>, columns: &[&str]) -> Self {
+    pub(crate) fn new(title: impl Into<String>, columns: &[&str]) -> Self {
         let columns = columns
             .iter()
             .copied()
@@ -56,7 +56,7 @@ impl Table {
         }
     }
 
-    pub fn add_row(&mut self, cells: &[&str], verdict: Verdict) {
+    pub(crate) fn add_row(&mut self, cells: &[&str], verdict: Verdict) {
         assert_eq!(
             cells.len() + 1,
             self.columns.len(),
@@ -69,16 +69,16 @@ impl Table {
     }
 
     /// Adds a paragraph below the table.
-    pub fn add_note(&mut self, text: String) {
+    pub(crate) fn add_note(&mut self, text: String) {
         self.notes.push(text);
     }
 
     /// Returns the number of rows that missed their bound.
-    pub fn missed_bounds(&self) -> usize {
+    pub(crate) fn missed_bounds(&self) -> usize {
         self.missed_bounds
     }
 
-    pub fn write(&self, file: &Path) -> Result<()> {
+    pub(crate) fn write(&self, file: &Path) -> Result<()> {
         std::fs::write(file, self.to_string()).with_context(|| format!("cannot write {}", file.display()))
     }
 }

@@ -27,7 +27,7 @@ use std::io::IsTerminal;
 const DEFAULT_SUSPENSION_REASON: &str = "It does not follow the rules of this site.";
 
 #[derive(Subcommand)]
-pub enum Account {
+pub(super) enum Account {
     /// Create an account
     #[command(after_help = "Example:\n  causeway account create ada --email ada@example.org")]
     Create {
@@ -112,13 +112,13 @@ pub enum Account {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-pub enum Switch {
+pub(super) enum Switch {
     On,
     Off,
 }
 
 impl Account {
-    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         match self {
             Account::Create {
                 username,
@@ -199,12 +199,12 @@ async fn create(
 }
 
 /// Parses a username from the command line.
-pub fn parse_username(text: &str) -> anyhow::Result<Username> {
+pub(super) fn parse_username(text: &str) -> anyhow::Result<Username> {
     Username::parse(text).map_err(|error| anyhow::anyhow!("{text:?} is not a username; {error}"))
 }
 
 /// Parses an email address from the command line.
-pub fn parse_email(text: &str) -> anyhow::Result<EmailAddress> {
+pub(super) fn parse_email(text: &str) -> anyhow::Result<EmailAddress> {
     EmailAddress::parse(text).map_err(|error| anyhow::anyhow!("{text:?} is not an email address; {error}"))
 }
 

@@ -7,14 +7,14 @@ use clap::Subcommand;
 use serde_json::json;
 
 #[derive(Subcommand)]
-pub enum Anchor {
+pub(super) enum Anchor {
     /// Accept that entries of the ledger are lost for good, after restoring an older copy of the database
     #[command(after_help = "Example:\n  causeway anchor accept-loss --data /var/lib/causeway")]
     AcceptLoss,
 }
 
 impl Anchor {
-    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         let Anchor::AcceptLoss = self;
         let loss = app.anchors.accept_loss(Actor::Command).await?;
         let (first, last) = loss.range();

@@ -29,7 +29,7 @@ const CONCURRENT_COPIES: usize = 8;
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway backup /mnt/backup --data /var/lib/causeway --verify")]
-pub struct Backup {
+pub(super) struct Backup {
     /// Where the backup is written: a folder, or s3://bucket/prefix?endpoint=…&region=…
     #[arg(value_name = "DEST")]
     destination: String,
@@ -55,7 +55,7 @@ struct PictureCopies {
 
 impl Backup {
     /// Runs without an [`App`](crate::app::App), so that a damaged snapshot does not prevent a backup.
-    pub async fn run(self, config: &Config, settings: String, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, config: &Config, settings: String, output: Output) -> anyhow::Result<()> {
         let clock = Clock::default();
         let db = Db::open(&config.data, &config.database).await?;
         let store_id = db.identity(clock.millis()).await?;

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 #[derive(Subcommand)]
-pub enum Blobs {
+pub(super) enum Blobs {
     /// Copy all blobs, such as pictures, from one blob store to another; nothing is deleted
     ///
     /// Each location is a folder, file:///folder or s3://bucket/prefix?endpoint=URL&region=NAME. Blobs that are already
@@ -28,7 +28,7 @@ pub enum Blobs {
 }
 
 impl Blobs {
-    pub async fn run(self, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, output: Output) -> anyhow::Result<()> {
         let Blobs::Copy { from, to } = self;
         let (from, to) = (BlobsLocation::parse(&from)?, BlobsLocation::parse(&to)?);
         refuse_same(&from, &to)?;

@@ -16,7 +16,7 @@ use std::io::{self, Write as _};
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway check --data /var/lib/causeway")]
-pub struct Check {
+pub(super) struct Check {
     /// Verify every entry of the ledger, including those that an earlier check verified; only this finds later damage
     /// to them
     #[arg(long)]
@@ -24,7 +24,7 @@ pub struct Check {
 }
 
 impl Check {
-    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         let mut report = check(app, self.full).await?;
         if let Some(checkpoint) = report.checkpoint.take() {
             save(app, &checkpoint).await;
@@ -35,7 +35,7 @@ impl Check {
 }
 
 /// What a check found.
-pub struct CheckReport {
+pub(super) struct CheckReport {
     pub value: Value,
     pub text: String,
     /// The most important difference.
@@ -45,7 +45,7 @@ pub struct CheckReport {
 }
 
 /// Checks everything, and neither prints nor writes anything. Unless it is full, the ledger is checked after the last checkpoint.
-pub async fn check(app: &App, is_full: bool) -> anyhow::Result<CheckReport> {
+pub(super) async fn check(app: &App, is_full: bool) -> anyhow::Result<CheckReport> {
     let integrity = app.db.check_integrity().await;
     match Box::pin(check_ledger(app, is_full)).await {
         Ok(ledger) => Box::pin(report(app, integrity, ledger)).await,

@@ -12,13 +12,13 @@ const NAME: &str = "causeway";
 #[command(
     after_help = "Example:\n  causeway completions bash > /usr/share/bash-completion/completions/causeway"
 )]
-pub struct Completions {
+pub(super) struct Completions {
     /// The shell that completes the commands
     shell: Shell,
 }
 
 impl Completions {
-    pub fn run(&self, mut command: Command) -> anyhow::Result<()> {
+    pub(super) fn run(&self, mut command: Command) -> anyhow::Result<()> {
         let mut script = Vec::new();
         generate(self.shell, &mut command, NAME, &mut script);
         Stdout::print(String::from_utf8(script)?.trim_end())?;
@@ -28,13 +28,13 @@ impl Completions {
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway man /usr/local/share/man/man1")]
-pub struct Man {
+pub(super) struct Man {
     /// The folder for the man pages, one for each command
     folder: PathBuf,
 }
 
 impl Man {
-    pub fn run(&self, command: Command) -> anyhow::Result<()> {
+    pub(super) fn run(&self, command: Command) -> anyhow::Result<()> {
         let written = std::fs::create_dir_all(&self.folder)
             .and_then(|()| clap_mangen::generate_to(command, &self.folder));
         written.with_context(|| {

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use uuid::Uuid;
 
 #[derive(Subcommand)]
-pub enum Donation {
+pub(super) enum Donation {
     /// List the donations in the ledger, newest first
     #[command(after_help = "Example:\n  causeway donation list --nonprofit 530196605 --from 2026-05-01")]
     List(ListArgs),
@@ -68,7 +68,7 @@ pub enum Donation {
 }
 
 #[derive(Args)]
-pub struct ListArgs {
+pub(super) struct ListArgs {
     /// Only donations to this nonprofit: ID, EIN or slug
     #[arg(long, value_name = "ID")]
     nonprofit: Option<String>,
@@ -93,7 +93,7 @@ pub struct ListArgs {
 }
 
 #[derive(Args)]
-pub struct RecordArgs {
+pub(super) struct RecordArgs {
     /// The nonprofit: ID, EIN or slug; special-fundraiser for a fundraiser with several nonprofits
     #[arg(long, value_name = "ID")]
     nonprofit: String,
@@ -124,7 +124,7 @@ pub struct RecordArgs {
 }
 
 #[derive(Args)]
-pub struct RefundArgs {
+pub(super) struct RefundArgs {
     /// The source of the payment
     #[arg(long, default_value = OPERATOR)]
     source: Label,
@@ -145,7 +145,7 @@ fn parse_amount(text: &str) -> Result<Cents, String> {
 }
 
 impl Donation {
-    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         match self {
             Donation::List(args) => list(app, output, args).await,
             Donation::Show { id } => show(app, output, &id).await,

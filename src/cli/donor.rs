@@ -14,7 +14,7 @@ use platform::mail::store::QueuedEmail;
 use serde_json::{Value, json};
 
 #[derive(Subcommand)]
-pub enum Donor {
+pub(super) enum Donor {
     /// List everything that is stored about a donor, as JSON
     #[command(after_help = "Example:\n  causeway donor export ada@example.org > ada.json")]
     Export {
@@ -32,7 +32,7 @@ pub enum Donor {
 }
 
 impl Donor {
-    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         match self {
             Donor::Export { email } => export(app, output, &parse_email(&email)?).await,
             Donor::Forget { email } => forget(app, output, &parse_email(&email)?).await,

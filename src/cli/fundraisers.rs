@@ -24,7 +24,7 @@ use uuid::Uuid;
 const MAX_LISTED: i64 = 1_000;
 
 #[derive(Subcommand)]
-pub enum Fundraiser {
+pub(super) enum Fundraiser {
     /// List fundraisers, newest first
     #[command(after_help = "Example:\n  causeway fundraiser list --in-review")]
     List {
@@ -63,7 +63,7 @@ pub enum Fundraiser {
 }
 
 impl Fundraiser {
-    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         match self {
             Fundraiser::List { in_review, hidden } => {
                 let listing = match (in_review, hidden) {

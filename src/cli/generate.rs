@@ -12,7 +12,7 @@ use std::path::PathBuf;
     after_help = "Examples:\n  causeway generate --count 10000 --seed 1 > eo.csv && causeway import irs eo.csv\n  \
                   causeway generate --returns 30000 --count 10000 --seed 1 --out returns"
 )]
-pub struct Generate {
+pub(super) struct Generate {
     /// The number of rows to write
     #[arg(
         long,
@@ -37,7 +37,7 @@ pub struct Generate {
 }
 
 impl Generate {
-    pub fn run(&self) -> anyhow::Result<()> {
+    pub(super) fn run(&self) -> anyhow::Result<()> {
         const ADVICE: &str = "could not write the file; free disk space and run this again";
         if let (Some(count), Some(folder)) = (self.returns, &self.out) {
             let returns = Returns {

@@ -14,7 +14,7 @@ use std::fmt::Write;
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway history 53-0196605")]
-pub struct History {
+pub(super) struct History {
     /// The EIN, with or without a dash, the slug or the ID of the nonprofit
     #[arg(value_name = "EIN", value_parser = parse_identifier)]
     nonprofit: Identifier,
@@ -29,7 +29,7 @@ fn parse_identifier(text: &str) -> Result<Identifier, &'static str> {
 }
 
 impl History {
-    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         let mut tx = app.db.view().await?;
         let stored = find_stored(&mut tx, &self.nonprofit).await?.context(
             "this nonprofit is not in the directory; check the EIN, or find it with causeway search",

@@ -18,7 +18,7 @@ use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
-pub enum Import {
+pub(super) enum Import {
     /// Import IRS EO BMF files (.csv, .csv.gz or .zip); pass all of them at once
     #[command(after_help = "Example:\n  causeway import irs eo1.csv eo2.csv eo3.csv eo4.csv")]
     Irs {
@@ -66,7 +66,7 @@ pub enum Import {
 
 /// A list file of the IRS.
 #[derive(Args)]
-pub struct ListFile {
+pub(super) struct ListFile {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Import even if more than 5% of the stored rows are missing from the file
@@ -82,7 +82,7 @@ impl ListFile {
 
 impl Import {
     /// Imports, and records for operators whether that failed.
-    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         let command = self.name();
         let result = self.import(app, output).await;
         let error = result.as_ref().err().map(|error| format!("{error:#}"));

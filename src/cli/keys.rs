@@ -17,7 +17,7 @@ use std::fmt::Write;
 use uuid::Uuid;
 
 #[derive(Subcommand)]
-pub enum Key {
+pub(super) enum Key {
     /// Create a key; a private key is shown only once
     #[command(after_help = "Example:\n  causeway key create --account ada --kind public --name website")]
     Create {
@@ -79,7 +79,7 @@ pub enum Key {
 }
 
 impl Key {
-    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         let now = app.clock.millis();
         match self {
             Key::Create {
@@ -108,7 +108,7 @@ impl Key {
 }
 
 /// Prints the change to a key, or fails if there is no such key.
-pub fn print_change(is_found: bool, id: Uuid, what: &str, output: Output) -> anyhow::Result<()> {
+pub(super) fn print_change(is_found: bool, id: Uuid, what: &str, output: Output) -> anyhow::Result<()> {
     if !is_found {
         bail!("there is no key {id}; run causeway key list to see all keys");
     }

@@ -15,7 +15,7 @@ use std::fmt::Write;
 use uuid::Uuid;
 
 #[derive(Subcommand)]
-pub enum Limit {
+pub(super) enum Limit {
     /// Set the calls per minute of a key, within a second on every running server
     #[command(
         after_help = "Examples:\n  causeway limit set 019a8f00-0000-7000-8000-000000000000 search=5000 details=1000\n  causeway limit set 019a8f00-0000-7000-8000-000000000000 address=60\n  causeway limit set 019a8f00-0000-7000-8000-000000000000 address=none"
@@ -33,7 +33,7 @@ pub enum Limit {
 
 /// A limit as given on the command line.
 #[derive(Clone, Copy)]
-pub enum NewLimit {
+pub(super) enum NewLimit {
     Class(Class, u32),
     Address(AddressChange),
 }
@@ -66,7 +66,7 @@ fn limit(text: &str) -> Result<NewLimit, String> {
 }
 
 impl Limit {
-    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         match self {
             Limit::Set { id, limits } => set(app, id, &limits, output).await,
             Limit::List => list(app, output).await,

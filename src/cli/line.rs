@@ -3,7 +3,7 @@
 use anyhow::bail;
 
 /// Parses one line of text for display.
-pub fn parse_line<'a>(what: &str, text: &'a str, max_chars: usize) -> anyhow::Result<&'a str> {
+pub(super) fn parse_line<'a>(what: &str, text: &'a str, max_chars: usize) -> anyhow::Result<&'a str> {
     if text.chars().count() > max_chars {
         bail!("{what} has more than {max_chars} characters; shorten it");
     }

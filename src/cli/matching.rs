@@ -37,7 +37,7 @@ const NEW_COLUMNS: [&str; 8] = [
                   Examples:\n  causeway match grantees.csv --output matched.csv\n  \
                   causeway match grantees.csv --format jsonl | jq 'select(.match | not)'"
 )]
-pub struct Match {
+pub(super) struct Match {
     /// A CSV file with a header
     file: PathBuf,
     /// csv: the file with the best candidate in new columns. jsonl: all candidates, one line for each row
@@ -65,7 +65,7 @@ struct Counts {
 }
 
 impl Match {
-    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         app.refresh_directory().await?;
         let view = app.directory.view();
         if view.snapshot.as_ref().is_none_or(|snapshot| snapshot.is_empty()) {

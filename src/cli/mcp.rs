@@ -10,7 +10,7 @@ use std::io::BufRead;
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway mcp --key cwpk_… --data /var/lib/causeway")]
-pub struct Mcp {
+pub(super) struct Mcp {
     /// A public key
     #[arg(long, value_name = "KEY", env = "MCP_KEY")]
     key: String,
@@ -21,7 +21,7 @@ pub struct Mcp {
 
 impl Mcp {
     /// Answers one message per line until standard input ends.
-    pub async fn run(self, app: &App) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App) -> anyhow::Result<()> {
         app.refresh_directory().await?;
         let (api, _) = openapi::described();
         let api = api.with_state(app.clone());

@@ -6,13 +6,13 @@ use serde::Serialize;
 
 /// Prints the result of a command.
 #[derive(Clone, Copy)]
-pub struct Output {
+pub(super) struct Output {
     pub json: bool,
 }
 
 impl Output {
     /// Prints one JSON object or text.
-    pub fn print(self, value: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+    pub(super) fn print(self, value: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
         let output = if self.json {
             serde_json::to_string(value)?
         } else {

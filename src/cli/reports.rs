@@ -15,7 +15,7 @@ use uuid::Uuid;
 const MAX_LISTED: i64 = 1_000;
 
 #[derive(Subcommand)]
-pub enum Report {
+pub(super) enum Report {
     /// List reports from visitors about fundraisers and nonprofits, and corrections that nonprofits request
     #[command(after_help = "Example:\n  causeway report list")]
     List {
@@ -32,7 +32,7 @@ pub enum Report {
 }
 
 impl Report {
-    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         match self {
             Report::List { closed } => list(app, output, closed).await,
             Report::Close { id } => {

@@ -28,14 +28,14 @@ const CONCURRENT_COPIES: usize = 8;
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway restore /mnt/backup --data /var/lib/causeway")]
-pub struct Restore {
+pub(super) struct Restore {
     /// The folder or bucket of the backup, as passed to causeway backup
     #[arg(value_name = "SRC")]
     source: String,
 }
 
 impl Restore {
-    pub async fn run(self, config: &Config, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, config: &Config, output: Output) -> anyhow::Result<()> {
         let archive = Archive::open(&self.source)?;
         let Some(manifest) = archive.find_manifest().await? else {
             bail!(
@@ -74,7 +74,7 @@ impl Restore {
 }
 
 /// A restore whose files are verified and whose target is empty.
-pub struct Restoration<'a> {
+pub(super) struct Restoration<'a> {
     archive: &'a Archive,
     manifest: &'a Manifest,
     config: &'a Config,
@@ -87,7 +87,7 @@ pub struct Restoration<'a> {
 
 impl<'a> Restoration<'a> {
     /// Verifies every file of a backup, and that the target is empty.
-    pub async fn prepare(
+    pub(super) async fn prepare(
         archive: &'a Archive,
         manifest: &'a Manifest,
         config: &'a Config,
@@ -127,7 +127,7 @@ impl<'a> Restoration<'a> {
     }
 
     /// Writes everything to its place, the store last: without it the target is not a store yet.
-    pub async fn run(self) -> anyhow::Result<()> {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
         let (archive, blobs, config) = (self.archive, &self.blobs, self.config);
         let pictures: Vec<FileEntry> = self.manifest.pictures().cloned().collect();
         for_each("pictures", pictures, |file| async move {
@@ -153,7 +153,7 @@ impl<'a> Restoration<'a> {
 }
 
 /// Checks a restored store, and that it is in the state that the manifest names.
-pub async fn check_restored(config: &Config, manifest: &Manifest) -> anyhow::Result<Value> {
+pub(super) async fn check_restored(config: &Config, manifest: &Manifest) -> anyhow::Result<Value> {
     let app = App::build(config.clone()).await?;
     let checked = wait_with_spinner("checking", async {
         let mut tx = app.db.view().await?;

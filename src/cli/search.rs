@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway search --explain \"docters without bor\"")]
-pub struct Search {
+pub(super) struct Search {
     /// The search text
     #[arg(value_parser = parse_text)]
     text: String,
@@ -30,7 +30,7 @@ fn parse_text(text: &str) -> Result<String, &'static str> {
 }
 
 impl Search {
-    pub async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         app.refresh_directory().await?;
         let view = app.directory.view();
         if view.snapshot.as_ref().is_none_or(|snapshot| snapshot.is_empty()) {

@@ -11,7 +11,7 @@ use platform::secret::StoreSecret;
 use serde_json::json;
 
 #[derive(Subcommand)]
-pub enum Secret {
+pub(super) enum Secret {
     /// Create a new secret to replace a lost one; known donors then count as new ones, and two-factor sign-in is reset
     #[command(after_help = "Example:\n  causeway secret replace --data /var/lib/causeway")]
     Replace,
@@ -19,7 +19,7 @@ pub enum Secret {
 
 impl Secret {
     /// Runs without an [`App`](crate::app::App), which cannot be built while the secret is missing.
-    pub async fn run(self, config: &Config, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, config: &Config, output: Output) -> anyhow::Result<()> {
         let Secret::Replace = self;
         let (db, now) = (
             Db::open(&config.data, &config.database).await?,

@@ -37,7 +37,7 @@ const DEMO_EIN: &str = "530196605";
 
 /// What an empty database is filled with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Demo {
+pub(super) enum Demo {
     /// Nothing.
     None,
     /// The demo directory, and an account with a public key.
@@ -48,7 +48,7 @@ pub enum Demo {
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway serve --listen 127.0.0.1:8080 --data /var/lib/causeway")]
-pub struct Serve {
+pub(super) struct Serve {
     /// The address to listen on [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
@@ -64,20 +64,20 @@ pub struct Serve {
 }
 
 impl Serve {
-    pub fn add_to(&self, overrides: &mut Overrides) {
+    pub(super) fn add_to(&self, overrides: &mut Overrides) {
         overrides.listen.clone_from(&self.listen);
         overrides.metrics_listen.clone_from(&self.metrics_listen);
         overrides.public_url.clone_from(&self.public_url);
     }
 
-    pub async fn run(&self, overrides: Overrides) -> anyhow::Result<()> {
+    pub(super) async fn run(&self, overrides: Overrides) -> anyhow::Result<()> {
         let demo = if self.empty { Demo::None } else { Demo::Directory };
         run_server(overrides, demo).await
     }
 }
 
 /// Serves until the process is asked to stop.
-pub async fn run_server(overrides: Overrides, demo: Demo) -> anyhow::Result<()> {
+pub(super) async fn run_server(overrides: Overrides, demo: Demo) -> anyhow::Result<()> {
     let (config, values) = Config::load_with_values(&overrides)?;
     let log_filter = start_log(&config.log, &config.telemetry)?;
     let hangup = signal(SignalKind::hangup())?;

@@ -17,7 +17,7 @@ use std::fs;
 use std::path::Path;
 
 #[derive(Subcommand)]
-pub enum Store {
+pub(super) enum Store {
     /// Copy the store to another database, for example from SQLite to PostgreSQL; stop all servers first
     #[command(
         after_help = "Example:\n  causeway store copy --data /var/lib/causeway --to postgres://user:password@db.example.org/causeway"
@@ -38,7 +38,7 @@ struct StoreState {
 }
 
 impl Store {
-    pub async fn run(self, config: Config, output: Output) -> anyhow::Result<()> {
+    pub(super) async fn run(self, config: Config, output: Output) -> anyhow::Result<()> {
         let Store::Copy { to } = self;
         let target = target_config(&config, &to)?;
         let source = App::build(config).await?;

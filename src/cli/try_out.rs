@@ -7,7 +7,7 @@ use clap::Args;
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway try --listen 127.0.0.1:4000")]
-pub struct Try {
+pub(super) struct Try {
     /// The address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     listen: String,
@@ -16,7 +16,7 @@ pub struct Try {
 impl Try {
     /// Serves the demo directory from a temporary folder until it is interrupted. Settings of a real server, in files and
     /// the environment, do not apply.
-    pub async fn run(self) -> anyhow::Result<()> {
+    pub(super) async fn run(self) -> anyhow::Result<()> {
         let folder = tempfile::tempdir()
             .context("cannot create a temporary folder; free disk space, or set TMPDIR")?;
         let overrides = Overrides {

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 /// All settings.
 #[derive(Deserialize)]
-pub struct RawConfig {
+pub(super) struct RawConfig {
     pub data: PathBuf,
     pub listen: String,
     pub metrics_listen: String,
@@ -47,13 +47,13 @@ pub struct RawConfig {
 }
 
 #[derive(Deserialize)]
-pub struct RawAccounts {
+pub(super) struct RawAccounts {
     pub sign_up: SignUp,
     pub mail_domains: Vec<String>,
 }
 
 #[derive(Deserialize)]
-pub struct RawSite {
+pub(super) struct RawSite {
     pub name: String,
     pub logo: String,
     pub accent_color: String,
@@ -65,19 +65,19 @@ pub struct RawSite {
 }
 
 #[derive(Deserialize)]
-pub struct RawOrigins {
+pub(super) struct RawOrigins {
     pub allow_private: AllowPrivate,
     pub dns_server: String,
 }
 
 #[derive(Deserialize)]
-pub struct RawMail {
+pub(super) struct RawMail {
     pub smtp_url: String,
     pub from: String,
 }
 
 #[derive(Deserialize)]
-pub struct RawServe {
+pub(super) struct RawServe {
     pub header_timeout: f64,
     pub idle_timeout: f64,
     pub request_timeout: f64,
@@ -94,7 +94,7 @@ pub struct RawServe {
 }
 
 #[derive(Deserialize)]
-pub struct RawDatabase {
+pub(super) struct RawDatabase {
     pub listen_url: String,
     pub connections: u32,
     pub acquire_timeout: f64,
@@ -102,24 +102,24 @@ pub struct RawDatabase {
 }
 
 #[derive(Deserialize)]
-pub struct RawRedis {
+pub(super) struct RawRedis {
     pub timeout: f64,
 }
 
 #[derive(Deserialize)]
-pub struct RawSearch {
+pub(super) struct RawSearch {
     pub recent_answers: usize,
 }
 
 #[derive(Deserialize)]
-pub struct RawDirectory {
+pub(super) struct RawDirectory {
     pub poll_interval: u64,
     pub overlay_limit: usize,
     pub build_lease: f64,
 }
 
 #[derive(Deserialize)]
-pub struct RawImport {
+pub(super) struct RawImport {
     pub irs_url: String,
     pub teos_url: String,
     pub timeout: f64,
@@ -127,13 +127,13 @@ pub struct RawImport {
 }
 
 #[derive(Deserialize)]
-pub struct RawTelemetry {
+pub(super) struct RawTelemetry {
     pub otlp_endpoint: String,
     pub sample_ratio: f64,
 }
 
 #[derive(Deserialize)]
-pub struct RawLog {
+pub(super) struct RawLog {
     pub format: LogFormat,
     pub filter: String,
     pub requests: LoggedRequests,

@@ -39,7 +39,7 @@ pub struct Overrides {
 }
 
 /// Merges the sources of settings: defaults, file, environment, flags.
-pub fn read_sources(overrides: &Overrides) -> anyhow::Result<config::Config> {
+pub(super) fn read_sources(overrides: &Overrides) -> anyhow::Result<config::Config> {
     let mut sources = config::Config::builder().add_source(File::from_str(DEFAULTS, FileFormat::Toml));
     if let Some(path) = &overrides.config {
         if !path.is_file() {
@@ -197,7 +197,7 @@ pub fn environment_warnings() -> Vec<String> {
 /// Returns a warning for each `CAUSEWAY_` variable that is not a setting.
 ///
 /// Unlike unknown settings in a file, they do not stop the server: orchestrators add variables of their own.
-pub fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
+pub(super) fn unknown_variables(names: impl Iterator<Item = String>) -> Vec<String> {
     let known = known_settings();
     let variables = names.filter(|name| name.starts_with(VARIABLE_PREFIX) && !name.starts_with(TEST_PREFIX));
     let mut warnings: Vec<String> = variables

@@ -30,7 +30,7 @@ use std::time::Duration;
 const MAX_SITE_NAME_CHARS: usize = 40;
 
 /// Checks the settings, and parses those that are written as text.
-pub fn validate(raw: RawConfig) -> anyhow::Result<Config> {
+pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
     let listen = address("listen", &raw.listen)?;
     let metrics_listen = match raw.metrics_listen.as_str() {
         "off" => None,
@@ -263,7 +263,7 @@ fn standard_endpoint() -> Option<String> {
 }
 
 /// `standard` is used if the setting is empty. "off" turns traces off in any case.
-pub fn telemetry(raw: &RawTelemetry, standard: Option<String>) -> anyhow::Result<TelemetrySettings> {
+pub(super) fn telemetry(raw: &RawTelemetry, standard: Option<String>) -> anyhow::Result<TelemetrySettings> {
     let endpoint = match raw.otlp_endpoint.trim() {
         "" => standard.unwrap_or_default(),
         text => text.to_owned(),

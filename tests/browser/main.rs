@@ -1,5 +1,9 @@
 //! The site and the dashboard in Chromium: with a mouse, with the keyboard only, on a phone, without scripts, and
 //! checked by axe in light and dark mode.
+#![allow(
+    unreachable_pub,
+    reason = "nothing outside can name what a test program contains"
+)]
 #![expect(
     clippy::disallowed_methods,
     reason = "tests measure real time and are set up by the environment"

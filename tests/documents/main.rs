@@ -1,5 +1,9 @@
 //! Checks the documents: every link, file, name, command, setting, route and make target in them exists, and
 //! every shell block marked `sh try` runs against a server with the demo directory.
+#![allow(
+    unreachable_pub,
+    reason = "nothing outside can name what a test program contains"
+)]
 #![expect(
     clippy::disallowed_methods,
     reason = "tests measure real time and are set up by the environment"

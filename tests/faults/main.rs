@@ -4,6 +4,10 @@
 //! `CAUSEWAY_FAULT_ROUNDS` sets how often an import is killed, `CAUSEWAY_LEDGER_ROUNDS` how often a server that writes to
 //! the ledger is killed, `CAUSEWAY_BACKUP_ROUNDS` how many backups are taken under writes and killed, and
 //! `CAUSEWAY_DISK_ROUNDS` how often a disk is filled. Targets of the Makefile run many rounds.
+#![allow(
+    unreachable_pub,
+    reason = "nothing outside can name what a test program contains"
+)]
 #![expect(
     clippy::disallowed_methods,
     reason = "tests measure real time and are set up by the environment"

@@ -22,7 +22,7 @@ impl RejectedLines {
     }
 
     /// Adds a member of an archive, or a whole file if `member` is empty or the name of the file.
-    pub fn add_member(&mut self, file: &str, member: &str, reason: &str) {
+    pub(crate) fn add_member(&mut self, file: &str, member: &str, reason: &str) {
         self.push(file, || {
             if member.is_empty() || file.ends_with(member) {
                 reason.to_owned()

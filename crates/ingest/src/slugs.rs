@@ -7,27 +7,27 @@ use uuid::Uuid;
 
 /// All slugs in use, current and former, as hashes. A collision only means that a nonprofit gets its next candidate.
 #[derive(Debug, Default)]
-pub struct UsedSlugs(HashSet<u64>);
+pub(crate) struct UsedSlugs(HashSet<u64>);
 
 impl UsedSlugs {
-    pub fn with_capacity(slugs: usize) -> UsedSlugs {
+    pub(crate) fn with_capacity(slugs: usize) -> UsedSlugs {
         UsedSlugs(HashSet::with_capacity(slugs))
     }
 
     /// Claims a slug. Returns `false` if it is already in use.
-    pub fn claim(&mut self, slug: &str) -> bool {
+    pub(crate) fn claim(&mut self, slug: &str) -> bool {
         self.0.insert(directory::snapshot::table::text_key(slug))
     }
 }
 
 /// Returns the first candidate of a nonprofit.
-pub fn first_choice(name: &str, city: &str, state: &str, ein: Ein) -> Slug {
+pub(crate) fn first_choice(name: &str, city: &str, state: &str, ein: Ein) -> Slug {
     let mut candidates = Slug::candidates(name, city, state, Some(ein), ein.nonprofit_id().0);
     candidates.next().expect("there is at least one candidate")
 }
 
 /// Returns whether a slug still matches a name. The location does not count, so a nonprofit that moves keeps its slug.
-pub fn matches_name(slug: &str, name: &str) -> bool {
+pub(crate) fn matches_name(slug: &str, name: &str) -> bool {
     let Some(base) = Slug::candidates(name, "", "", None, Uuid::nil()).next() else {
         return true;
     };

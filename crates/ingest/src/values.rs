@@ -23,7 +23,7 @@ const PLACEHOLDERS: [&str; 13] = [
 ];
 
 /// Trims a value. Returns an empty text for the placeholders that tools write for a missing value.
-pub fn clean(value: &str) -> &str {
+pub(crate) fn clean(value: &str) -> &str {
     // Most values need no trimming, and looking at both ends is faster.
     let is_trimmed = matches!(value.as_bytes(), [b'!'..=b'~'] | [b'!'..=b'~', .., b'!'..=b'~']);
     let value = if is_trimmed { value } else { value.trim() };
@@ -35,7 +35,7 @@ pub fn clean(value: &str) -> &str {
 }
 
 /// Parses an EIN with or without a dash. Leading zeros may be missing, because some tools convert EINs to numbers.
-pub fn ein(value: &str) -> Option<Ein> {
+pub(crate) fn ein(value: &str) -> Option<Ein> {
     let value = value.strip_suffix(".0").unwrap_or(value);
     let number = match value.split_once('-') {
         Some((front, back)) if front.len() == 2 && back.len() == 7 => {
@@ -56,7 +56,7 @@ fn digits(text: &str) -> Option<u32> {
 }
 
 /// Parses a whole number up to `max`, also if it is written as `3.0` or `2e+05`.
-pub fn code(value: &str, max: u32) -> Option<u32> {
+pub(crate) fn code(value: &str, max: u32) -> Option<u32> {
     let number = digits(value).or_else(|| {
         let number = float(value)?;
         (number <= f64::from(u32::MAX) && number.fract() == 0.0).then_some(number as u32)
@@ -65,7 +65,7 @@ pub fn code(value: &str, max: u32) -> Option<u32> {
 }
 
 /// Parses a month as YYYYMM. Returns 0 for a month that does not exist.
-pub fn month(value: &str) -> Option<u32> {
+pub(crate) fn month(value: &str) -> Option<u32> {
     let number = code(value, u32::MAX)?;
     let exists = (1800..=2199).contains(&(number / 100)) && (1..=12).contains(&(number % 100));
     Some(if exists { number } else { 0 })
@@ -73,10 +73,10 @@ pub fn month(value: &str) -> Option<u32> {
 
 /// The error for text in a column of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotANumber;
+pub(crate) struct NotANumber;
 
 /// Parses an amount in whole dollars, without cents. Returns `None` for an impossible amount.
-pub fn amount(value: &str) -> Result<Option<i64>, NotANumber> {
+pub(crate) fn amount(value: &str) -> Result<Option<i64>, NotANumber> {
     let (is_negative, magnitude) = match value.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, value),
@@ -98,7 +98,7 @@ fn float(value: &str) -> Option<f64> {
 }
 
 /// Writes the five digits of a US ZIP code into `five`. Leaves it empty for `00000` and for anything else.
-pub fn zip(value: &str, five: &mut String) {
+pub(crate) fn zip(value: &str, five: &mut String) {
     five.clear();
     let front = value.split('-').next().unwrap_or_default();
     let front = front.strip_suffix(".0").unwrap_or(front);
@@ -119,7 +119,7 @@ pub fn zip(value: &str, five: &mut String) {
 }
 
 /// Returns whether a second name line is not a placeholder and differs from the first.
-pub fn is_meaningful_sort_name(sort_name: &str, name: &str) -> bool {
+pub(crate) fn is_meaningful_sort_name(sort_name: &str, name: &str) -> bool {
     sort_name
         .bytes()
         .any(|b| b.is_ascii_alphanumeric() || !b.is_ascii())

@@ -6,7 +6,7 @@ use crate::connections::{ConnectionPermit, Connections};
 use crate::executor::StreamExecutor;
 use crate::refusal::Refuse;
 use crate::service::ConnectionService;
-use crate::settings::ServeSettings;
+use crate::settings::{MAX_HTTP2_STREAMS, ServeSettings};
 use crate::state::{ConnectionState, Timeouts};
 use crate::stop::StopSignal;
 use crate::stream::{Lingering, MonitoredStream};
@@ -35,9 +35,6 @@ const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// The maximum size of the header fields of a request over HTTP/2.
 const MAX_HTTP2_HEADER_BYTES: u32 = 16 * 1024;
-
-/// The number of streams that a client may open on one connection. RFC 9113, section 6.5.2, recommends no less.
-pub(crate) const MAX_HTTP2_STREAMS: u32 = 100;
 
 /// The amount of a request body that a client may send before the service reads it, on a stream and on a connection.
 /// hyper's default is 1 MiB, which thousands of connections could fill.

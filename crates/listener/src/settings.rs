@@ -1,8 +1,10 @@
 //! The settings of a listener.
 
-use crate::server::MAX_HTTP2_STREAMS;
 use ipnet::IpNet;
 use std::time::Duration;
+
+/// The number of streams that a client may open on one connection. RFC 9113, section 6.5.2, recommends no less.
+pub(crate) const MAX_HTTP2_STREAMS: u32 = 100;
 
 /// The timeouts of connections and requests, the limits on connections and memory, and the trusted proxies.
 #[derive(Clone, Debug)]

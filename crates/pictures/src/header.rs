@@ -8,7 +8,8 @@ mod parts;
 mod png;
 mod webp;
 
-pub use self::parts::{Format, Header, MAX_DECODE_MEMORY, MAX_FILE_SIZE, MAX_STORED_SIDE};
+pub(crate) use self::parts::MAX_STORED_SIDE;
+pub use self::parts::{Format, Header, MAX_DECODE_MEMORY, MAX_FILE_SIZE};
 
 use crate::error::PictureError;
 

@@ -18,7 +18,7 @@ impl Orientation {
     /// Reads the orientation from EXIF data, with or without the `Exif\0\0` prefix.
     ///
     /// Returns the identity if the data are damaged or do not contain a valid orientation.
-    pub fn from_exif(exif: &[u8]) -> Orientation {
+    pub(crate) fn from_exif(exif: &[u8]) -> Orientation {
         let tiff = exif.strip_prefix(b"Exif\0\0").unwrap_or(exif);
         find_value(tiff).map(Orientation::from_value).unwrap_or_default()
     }

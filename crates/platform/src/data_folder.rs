@@ -100,7 +100,7 @@ pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
 }
 
 /// Restricts a file, or a folder with everything in it, to its owner.
-pub fn restrict(path: &Path) -> anyhow::Result<()> {
+pub(crate) fn restrict(path: &Path) -> anyhow::Result<()> {
     restrict_tree(path).with_context(|| {
         format!(
             "could not restrict {0} to its owner; run as its owner: chmod -R go= {0}",
@@ -134,7 +134,7 @@ fn restrict_tree(path: &Path) -> io::Result<()> {
 }
 
 /// Restricts a folder that may hold very many files: those in a private folder are private already.
-pub fn restrict_large(folder: &Path) -> anyhow::Result<()> {
+pub(crate) fn restrict_large(folder: &Path) -> anyhow::Result<()> {
     match fs::symlink_metadata(folder) {
         Ok(found) if mode(&found) & SHARED_BITS != 0 => restrict(folder),
         _ => Ok(()),

@@ -28,7 +28,7 @@ impl DatabaseSettings {
     }
 
     /// Returns the URL for notifications, including the password.
-    pub fn exposed_listen_url(&self) -> Option<&str> {
+    pub(crate) fn exposed_listen_url(&self) -> Option<&str> {
         self.listen_url.as_ref().map(ExposeSecret::expose_secret)
     }
 }

@@ -22,7 +22,7 @@ pub struct Explanation {
 }
 
 /// Executes a query and explains its hits, best first.
-pub fn explain(segment: Segment<'_>, query: &Query<'_>) -> Vec<Explanation> {
+pub(crate) fn explain(segment: Segment<'_>, query: &Query<'_>) -> Vec<Explanation> {
     let (results, rewrites) = execute(segment, query);
     let trie = segment.trie();
     let explain_hit = |hit: &Hit| {

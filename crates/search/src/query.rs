@@ -5,7 +5,7 @@ use std::fmt;
 use crate::text::tokenizer::Tokens;
 
 /// Maximum number of words of a query; further words are ignored.
-pub const MAX_WORDS: usize = 32;
+pub(crate) const MAX_WORDS: usize = 32;
 
 /// A search query.
 #[derive(Clone, Copy)]

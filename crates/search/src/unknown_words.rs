@@ -7,7 +7,7 @@ use crate::text::tokenizer::Tokens;
 
 /// Returns the indexes of the words that are neither in the dictionary nor, at the end of the text, the beginning of a
 /// word that is. Words such as "of" are never missed.
-pub fn unknown_words(segment: Segment<'_>, tokens: &Tokens) -> Vec<usize> {
+pub(crate) fn unknown_words(segment: Segment<'_>, tokens: &Tokens) -> Vec<usize> {
     let count = tokens.len().min(MAX_WORDS);
     let mut query = BooleanQuery::new(Rewrite::AsTyped, 0.0, tokens.last_is_prefix());
     for index in 0..count {

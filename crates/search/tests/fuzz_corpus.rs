@@ -1,4 +1,8 @@
 //! Runs the fuzz targets on their committed corpus: the seeds, and inputs that once caused a failure.
+#![allow(
+    unreachable_pub,
+    reason = "nothing outside can name what a test program contains"
+)]
 
 mod fuzz_targets;
 

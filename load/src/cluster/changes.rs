@@ -16,7 +16,7 @@ use crate::format::seconds;
 use crate::table::Verdict;
 
 /// Imports the names of a few nonprofits, and measures the time until every server shows them.
-pub fn small_import(fleet: &Fleet, keys: &Keys, eins: &[String]) -> Result<Finding> {
+pub(super) fn small_import(fleet: &Fleet, keys: &Keys, eins: &[String]) -> Result<Finding> {
     let shown = import_name(fleet, keys, eins, "Small Import Fund")?;
     Ok(Finding::new(
         format!("{} after the command", seconds(shown)),
@@ -26,7 +26,7 @@ pub fn small_import(fleet: &Fleet, keys: &Keys, eins: &[String]) -> Result<Findi
 
 /// Imports a file in which every nonprofit has another name, and measures the time until every server shows it. So
 /// many changes need a new snapshot.
-pub fn large_import(fleet: &Fleet, keys: &Keys, file: &Path, ein: &str) -> Result<Finding> {
+pub(super) fn large_import(fleet: &Fleet, keys: &Keys, file: &Path, ein: &str) -> Result<Finding> {
     let (changed, _) = rename_all(fleet, file)?;
     let before = name(fleet.addresses()[0], keys, ein);
     let started = Instant::now();
@@ -68,7 +68,7 @@ fn rename_all(fleet: &Fleet, file: &Path) -> Result<(PathBuf, usize)> {
 
 /// Restores an older database under running servers: every server must show its state and refuse a key that it does not
 /// have. Then imports again, which reaches the revision of the lost state with other contents.
-pub fn restore(fleet: &Fleet, keys: &Keys, eins: &[String]) -> Result<Finding> {
+pub(super) fn restore(fleet: &Fleet, keys: &Keys, eins: &[String]) -> Result<Finding> {
     let services = fleet.services;
     import_name(fleet, keys, eins, "Older State Fund")?;
     let (dump, _) = fleet.create_file("older.dump")?;

@@ -38,7 +38,12 @@ struct Acknowledged {
 }
 
 /// Loses the primary `rounds` times while donors donate through the balancer.
-pub fn lose_primary(fleet: &Fleet, balancer: SocketAddr, target: &Target, rounds: u32) -> Result<Finding> {
+pub(super) fn lose_primary(
+    fleet: &Fleet,
+    balancer: SocketAddr,
+    target: &Target,
+    rounds: u32,
+) -> Result<Finding> {
     let services = fleet.services;
     let (_, log) = fleet.create_file("acknowledged.log")?;
     let acknowledged = Mutex::new(Acknowledged {

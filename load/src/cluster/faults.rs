@@ -19,10 +19,10 @@ const OUTAGE: Duration = Duration::from_secs(5);
 const SUCCESSES: usize = 50;
 const RECOVERY_TIMEOUT: Duration = Duration::from_mins(2);
 /// The fraction of reads that are answered while PostgreSQL is away.
-pub const MIN_READS_ANSWERED: f64 = 0.99;
+pub(super) const MIN_READS_ANSWERED: f64 = 0.99;
 
 /// Stops each server with SIGTERM under load and starts it again.
-pub fn rolling_restart(fleet: &mut Fleet, traffic: &Traffic) -> Result<Finding> {
+pub(super) fn rolling_restart(fleet: &mut Fleet, traffic: &Traffic) -> Result<Finding> {
     let ((), report) = traffic.during(|progress| {
         settle(progress, Instant::now())?;
         for index in 0..fleet.len() {
@@ -35,7 +35,7 @@ pub fn rolling_restart(fleet: &mut Fleet, traffic: &Traffic) -> Result<Finding> 
 }
 
 /// Kills a server under load and starts it again.
-pub fn kill_server(fleet: &mut Fleet, traffic: &Traffic) -> Result<Finding> {
+pub(super) fn kill_server(fleet: &mut Fleet, traffic: &Traffic) -> Result<Finding> {
     let (killed, report) = traffic.during(|progress| {
         settle(progress, Instant::now())?;
         let killed = Instant::now();
@@ -49,7 +49,7 @@ pub fn kill_server(fleet: &mut Fleet, traffic: &Traffic) -> Result<Finding> {
 }
 
 /// Kills the first process of PostgreSQL's primary under load. Patroni starts it again or promotes the standby.
-pub fn kill_primary(services: &Services, traffic: &Traffic) -> Result<Finding> {
+pub(super) fn kill_primary(services: &Services, traffic: &Traffic) -> Result<Finding> {
     services.wait_for_standby()?;
     let (killed, report) = traffic.during(|progress| {
         settle(progress, Instant::now())?;
@@ -72,7 +72,7 @@ pub fn kill_primary(services: &Services, traffic: &Traffic) -> Result<Finding> {
 }
 
 /// Kills Redis under load. Returns what clients saw, and what was admitted with a new key meanwhile.
-pub fn kill_redis(fleet: &Fleet, traffic: &Traffic) -> Result<[Finding; 2]> {
+pub(super) fn kill_redis(fleet: &Fleet, traffic: &Traffic) -> Result<[Finding; 2]> {
     let services = fleet.services;
     ensure!(!services.redis_url.is_empty(), "the servers run without Redis");
     let ((killed, window), report) = traffic.during(|progress| {
@@ -90,7 +90,7 @@ pub fn kill_redis(fleet: &Fleet, traffic: &Traffic) -> Result<[Finding; 2]> {
 }
 
 /// Kills the blob store under load. It comes back with what it had.
-pub fn kill_blobs(services: &Services, traffic: &Traffic) -> Result<Finding> {
+pub(super) fn kill_blobs(services: &Services, traffic: &Traffic) -> Result<Finding> {
     ensure!(
         !services.blobs_url.is_empty(),
         "the servers run without a shared blob store"

@@ -23,7 +23,7 @@ const UNLIMITED: &str = "1000000000";
 /// More than the balancer needs for two health checks.
 const BALANCER_DELAY: Duration = Duration::from_secs(4);
 
-pub struct Fleet<'a> {
+pub(super) struct Fleet<'a> {
     pub services: &'a Services,
     scratch: &'a ScratchDir,
     binary: PathBuf,
@@ -31,21 +31,21 @@ pub struct Fleet<'a> {
 }
 
 /// When a server that joins was ready.
-pub struct Joined {
+pub(super) struct Joined {
     pub after_start: Duration,
     /// The time from the first snapshot in its data folder, if one was seen before the server was ready.
     pub after_fetch: Option<Duration>,
 }
 
 /// Keys of one account.
-pub struct Keys {
+pub(super) struct Keys {
     pub public: String,
     /// The `Authorization` header with both keys, with its line ending.
     pub authorization: String,
 }
 
 impl<'a> Fleet<'a> {
-    pub fn new(services: &'a Services, binary: &Path, scratch: &'a ScratchDir) -> Result<Self> {
+    pub(super) fn new(services: &'a Services, binary: &Path, scratch: &'a ScratchDir) -> Result<Self> {
         let binary = fs::canonicalize(binary).with_context(|| {
             format!(
                 "{} does not exist: run `cargo build --release`, or pass the path of the binary with --causeway",
@@ -63,16 +63,16 @@ impl<'a> Fleet<'a> {
         })
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.servers.len()
     }
 
-    pub fn addresses(&self) -> &[SocketAddr] {
+    pub(super) fn addresses(&self) -> &[SocketAddr] {
         &self.services.servers
     }
 
     /// Starts a server without waiting for it.
-    pub fn start(&mut self, index: usize) -> Result<()> {
+    pub(super) fn start(&mut self, index: usize) -> Result<()> {
         let log = self.log(index);
         let output = fs::OpenOptions::new().create(true).append(true).open(&log)?;
         let mut command = Command::new(&self.binary);
@@ -92,7 +92,7 @@ impl<'a> Fleet<'a> {
     }
 
     /// Starts a server and waits until it is ready.
-    pub fn start_ready(&mut self, index: usize) -> Result<Joined> {
+    pub(super) fn start_ready(&mut self, index: usize) -> Result<Joined> {
         let started = Instant::now();
         self.start(index)?;
         let folder = self.scratch.path(&format!("data-{}/directory", index + 1));
@@ -120,13 +120,13 @@ impl<'a> Fleet<'a> {
     }
 
     /// Starts a server and waits until the balancer sends requests to it.
-    pub fn rejoin(&mut self, index: usize) -> Result<()> {
+    pub(super) fn rejoin(&mut self, index: usize) -> Result<()> {
         self.start_ready(index)?;
         thread::sleep(BALANCER_DELAY);
         Ok(())
     }
 
-    pub fn is_ready(&self, index: usize) -> bool {
+    pub(super) fn is_ready(&self, index: usize) -> bool {
         http::get(self.addresses()[index], "/readyz").is_ok_and(|response| response.status == 200)
     }
 
@@ -143,7 +143,7 @@ impl<'a> Fleet<'a> {
     }
 
     /// Stops a server with SIGTERM and waits until it has exited.
-    pub fn terminate(&mut self, index: usize) -> Result<()> {
+    pub(super) fn terminate(&mut self, index: usize) -> Result<()> {
         let id = self.process(index)?.id().to_string();
         let sent = Command::new("kill").args(["-TERM", &id]).status()?;
         ensure!(sent.success(), "server {} does not run", index + 1);
@@ -164,12 +164,12 @@ impl<'a> Fleet<'a> {
     }
 
     /// Kills a server with SIGKILL.
-    pub fn kill(&mut self, index: usize) {
+    pub(super) fn kill(&mut self, index: usize) {
         self.servers[index] = None;
     }
 
     /// Returns the CPU time that a server has used.
-    pub fn cpu_time(&self, index: usize) -> Result<Duration> {
+    pub(super) fn cpu_time(&self, index: usize) -> Result<Duration> {
         cpu_time(self.process(index)?.id()).context("the server has exited")
     }
 
@@ -184,14 +184,14 @@ impl<'a> Fleet<'a> {
     }
 
     /// Runs a command of causeway that must succeed, and returns its JSON output.
-    pub fn run(&self, arguments: &[&str]) -> Result<Value> {
+    pub(super) fn run(&self, arguments: &[&str]) -> Result<Value> {
         let output = run(&mut self.command(arguments, true), self.scratch)?;
         serde_json::from_str(&output.stdout)
             .with_context(|| format!("{arguments:?} printed {:?}", output.stdout))
     }
 
     /// Generates a directory.
-    pub fn generate(&self, count: u64) -> Result<PathBuf> {
+    pub(super) fn generate(&self, count: u64) -> Result<PathBuf> {
         let file = self.scratch.path("generated.csv");
         let mut command = self.command(&["generate", "--seed", "1", "--count"], false);
         run_to_file(command.arg(count.to_string()), self.scratch, &file)?;
@@ -199,7 +199,7 @@ impl<'a> Fleet<'a> {
     }
 
     /// Imports names of nonprofits, by EIN.
-    pub fn import_names(&self, eins: &[String], name: &str) -> Result<()> {
+    pub(super) fn import_names(&self, eins: &[String], name: &str) -> Result<()> {
         let file = self.scratch.path("names.jsonl");
         let lines = eins
             .iter()
@@ -210,14 +210,14 @@ impl<'a> Fleet<'a> {
     }
 
     /// Creates a public key with the limits of the settings, and returns its ID and its value.
-    pub fn create_key(&self) -> Result<(String, String)> {
+    pub(super) fn create_key(&self) -> Result<(String, String)> {
         let key = self.run(&["key", "create", "--account", ACCOUNT, "--kind", "public"])?;
         let text = |name: &str| key[name].as_str().map(str::to_owned);
         text("id").zip(text("key")).context("`key create` printed no key")
     }
 
     /// Creates the account, and keys without limits.
-    pub fn create_keys(&self) -> Result<Keys> {
+    pub(super) fn create_keys(&self) -> Result<Keys> {
         self.run(&["account", "create", ACCOUNT])?;
         let (id, public) = self.create_key()?;
         let classes = ["details", "search", "browse", "causes", "fundraisers", "create"];
@@ -273,14 +273,14 @@ impl<'a> Fleet<'a> {
     }
 
     /// Copies the logs of the servers to a folder.
-    pub fn save_logs(&self, folder: &Path) {
+    pub(super) fn save_logs(&self, folder: &Path) {
         for index in 0..self.len() {
             let _ = fs::copy(self.log(index), folder.join(format!("server-{}.log", index + 1)));
         }
     }
 
     /// Creates a file in the scratch folder.
-    pub fn create_file(&self, name: &str) -> Result<(PathBuf, fs::File)> {
+    pub(super) fn create_file(&self, name: &str) -> Result<(PathBuf, fs::File)> {
         let path = self.scratch.path(name);
         let file = create(&path)?;
         Ok((path, file))
@@ -289,11 +289,11 @@ impl<'a> Fleet<'a> {
 
 impl Keys {
     /// Returns the path of an API request. `rest` is a path without the version.
-    pub fn path(&self, rest: &str) -> String {
+    pub(super) fn path(&self, rest: &str) -> String {
         format!("/v0.2/{rest}?apiKey={}", self.public)
     }
 
-    pub fn search_path(&self, term: &str) -> String {
+    pub(super) fn search_path(&self, term: &str) -> String {
         self.path(&format!("search/{}", encode_segment(term)))
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Longer than any timeout of the balancer and of the servers.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-pub struct Response {
+pub(super) struct Response {
     pub status: u16,
     head: String,
     pub body: Vec<u8>,
@@ -17,7 +17,7 @@ pub struct Response {
 
 impl Response {
     /// Returns the value of a header; `name` is lowercase.
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(':'));
         lines
             .filter(|(known, _)| known.eq_ignore_ascii_case(name))
@@ -26,22 +26,22 @@ impl Response {
     }
 
     /// Returns the body as JSON, or null if it is something else.
-    pub fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
 }
 
-pub fn get(address: SocketAddr, path: &str) -> io::Result<Response> {
+pub(super) fn get(address: SocketAddr, path: &str) -> io::Result<Response> {
     send(address, "GET", path, "", "")
 }
 
-pub fn post_form(address: SocketAddr, path: &str, fields: &str) -> io::Result<Response> {
+pub(super) fn post_form(address: SocketAddr, path: &str, fields: &str) -> io::Result<Response> {
     let headers = "Content-Type: application/x-www-form-urlencoded\r\n";
     send(address, "POST", path, headers, fields)
 }
 
 /// Sends a request. `headers` end with a line ending each.
-pub fn send(
+pub(super) fn send(
     address: SocketAddr,
     method: &str,
     path: &str,
@@ -52,7 +52,7 @@ pub fn send(
 }
 
 /// Sends a request with a body that need not be text.
-pub fn send_bytes(
+pub(super) fn send_bytes(
     address: SocketAddr,
     method: &str,
     path: &str,

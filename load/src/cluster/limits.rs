@@ -15,13 +15,13 @@ use super::results::Finding;
 use crate::format::{seconds, with_commas};
 
 /// The default limit of searches per minute and key.
-pub const LIMIT: usize = 500;
+pub(super) const LIMIT: usize = 500;
 /// Calls to each server: each alone would reach the limit.
 const CALLS_PER_SERVER: usize = 600;
 const CLIENTS: usize = 6;
 const WINDOW: Duration = Duration::from_mins(1);
 /// Attempts to sign in to one account from one address, in a quarter of an hour.
-pub const ATTEMPTS: usize = 10;
+pub(super) const ATTEMPTS: usize = 10;
 const ATTEMPTS_PER_SERVER: usize = 12;
 
 /// The statuses of calls, and how long all of them took.
@@ -94,7 +94,7 @@ fn search_over_limit(fleet: &Fleet, servers: usize) -> Result<Flood> {
 }
 
 /// Counts the calls that are admitted in the first window of a key over this many servers.
-pub fn first_window(fleet: &Fleet, servers: usize) -> Result<Finding> {
+pub(super) fn first_window(fleet: &Fleet, servers: usize) -> Result<Finding> {
     let flood = search_over_limit(fleet, servers)?;
     let admitted = flood.count(200);
     let value = format!(
@@ -107,7 +107,7 @@ pub fn first_window(fleet: &Fleet, servers: usize) -> Result<Finding> {
 }
 
 /// Counts the calls that are admitted while Redis is away: each server goes on with a window of its own.
-pub fn window_without_redis(fleet: &Fleet) -> Result<Finding> {
+pub(super) fn window_without_redis(fleet: &Fleet) -> Result<Finding> {
     let flood = search_over_limit(fleet, fleet.len())?;
     let admitted = flood.count(200);
     let value = format!(
@@ -120,7 +120,7 @@ pub fn window_without_redis(fleet: &Fleet) -> Result<Finding> {
 }
 
 /// Counts the attempts to sign in to one account that are checked, over all servers.
-pub fn sign_in_attempts(fleet: &Fleet) -> Result<Finding> {
+pub(super) fn sign_in_attempts(fleet: &Fleet) -> Result<Finding> {
     let fields = "username=nobody&password=river+stone+lantern";
     let flood = flood(fleet.addresses(), ATTEMPTS_PER_SERVER, |server| {
         http::post_form(server, "/dashboard/sign-in", fields).map(|response| response.status)

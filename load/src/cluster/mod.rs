@@ -40,7 +40,7 @@ const MAX_IDLE_TRANSACTIONS: f64 = 10.0;
 const SAMPLE: usize = 200;
 
 #[derive(Args)]
-pub struct Cluster {
+pub(crate) struct Cluster {
     #[command(flatten)]
     pub options: Options,
     /// Number of nonprofits to generate; more than directory.overlay_limit, so that an import of all builds a snapshot
@@ -67,7 +67,7 @@ enum Part {
 }
 
 impl Cluster {
-    pub fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
+    pub(crate) fn measure(&self, scratch: &ScratchDir) -> Result<Table> {
         let services = Services::from_environment()?;
         let mut fleet = Fleet::new(&services, &self.options.causeway, scratch)?;
         let measured = self.measure_fleet(&mut fleet);

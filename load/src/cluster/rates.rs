@@ -20,7 +20,7 @@ const IDLE_TIME: Duration = Duration::from_secs(30);
 const SETTLING_TIME: Duration = Duration::from_secs(15);
 
 /// Measures one server, and the others while they are idle.
-pub fn one_server(fleet: &Fleet, paths: &[String], duration: Duration) -> Result<Finding> {
+pub(super) fn one_server(fleet: &Fleet, paths: &[String], duration: Duration) -> Result<Finding> {
     let before = fleet.cpu_time(0)?;
     let round = send(fleet.addresses()[0], paths, duration)?;
     let used = fleet.cpu_time(0)?.saturating_sub(before);
@@ -35,7 +35,7 @@ pub fn one_server(fleet: &Fleet, paths: &[String], duration: Duration) -> Result
 }
 
 /// Measures all servers at once, on the cores of this machine.
-pub fn all_servers(fleet: &Fleet, paths: &[String], duration: Duration) -> Result<Finding> {
+pub(super) fn all_servers(fleet: &Fleet, paths: &[String], duration: Duration) -> Result<Finding> {
     let before = total_cpu_time(fleet)?;
     let rounds = thread::scope(|scope| {
         let clients: Vec<_> = fleet
@@ -62,7 +62,7 @@ pub fn all_servers(fleet: &Fleet, paths: &[String], duration: Duration) -> Resul
 }
 
 /// Measures the transactions of the database while no client calls.
-pub fn idle_transactions(fleet: &Fleet, bound: f64) -> Result<Finding> {
+pub(super) fn idle_transactions(fleet: &Fleet, bound: f64) -> Result<Finding> {
     thread::sleep(SETTLING_TIME);
     let before = fleet.services.transactions()?;
     thread::sleep(IDLE_TIME);
@@ -76,7 +76,7 @@ pub fn idle_transactions(fleet: &Fleet, bound: f64) -> Result<Finding> {
 }
 
 /// Paths of searches and of details.
-pub fn paths(keys: &Keys, eins: &[String]) -> (Vec<String>, Vec<String>) {
+pub(super) fn paths(keys: &Keys, eins: &[String]) -> (Vec<String>, Vec<String>) {
     let words = [
         "food", "art", "church", "school", "health", "animal", "youth", "house",
     ];

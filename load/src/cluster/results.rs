@@ -4,18 +4,18 @@ use anyhow::Result;
 
 use crate::table::{Table, Verdict};
 
-pub struct Results {
+pub(super) struct Results {
     table: Table,
 }
 
 /// What a measurement found.
-pub struct Finding {
+pub(super) struct Finding {
     pub value: String,
     pub verdict: Verdict,
 }
 
 impl Finding {
-    pub fn new(value: impl Into<String>, verdict: Verdict) -> Self {
+    pub(super) fn new(value: impl Into<String>, verdict: Verdict) -> Self {
         Self {
             value: value.into(),
             verdict,
@@ -23,20 +23,20 @@ impl Finding {
     }
 
     /// A finding that is within its bound, or not.
-    pub fn bounded(value: impl Into<String>, is_met: bool) -> Self {
+    pub(super) fn bounded(value: impl Into<String>, is_met: bool) -> Self {
         Self::new(value, Verdict::of(is_met))
     }
 }
 
 impl Results {
-    pub fn new(title: String) -> Self {
+    pub(super) fn new(title: String) -> Self {
         Self {
             table: Table::new(title, &["measurement", "bound", "result"]),
         }
     }
 
     /// Adds a row. Without a bound it can only miss by an error.
-    pub fn add(&mut self, name: &str, bound: &str, finding: Result<Finding>) {
+    pub(super) fn add(&mut self, name: &str, bound: &str, finding: Result<Finding>) {
         let finding =
             finding.unwrap_or_else(|error| Finding::bounded(format!("{error:#}").replace('\n', " "), false));
         eprintln!("{name}: {} {}", finding.value, finding.verdict);
@@ -44,7 +44,7 @@ impl Results {
             .add_row(&[name, bound, &finding.value], finding.verdict);
     }
 
-    pub fn into_table(self) -> Table {
+    pub(super) fn into_table(self) -> Table {
         self.table
     }
 }

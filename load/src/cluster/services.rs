@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::http;
 use super::wait::wait_for;
 
-pub struct Services {
+pub(super) struct Services {
     folder: PathBuf,
     pub database_url: String,
     /// Empty: the servers run without Redis.
@@ -37,10 +37,10 @@ const AUTHORIZATION: &str = "Authorization: AWS4-HMAC-SHA256 Credential=causeway
      SignedHeaders=host, Signature=none\r\n";
 
 /// A copy of the contents of the blob store.
-pub struct SavedBlobs(Vec<(String, Vec<u8>)>);
+pub(super) struct SavedBlobs(Vec<(String, Vec<u8>)>);
 
 impl Services {
-    pub fn from_environment() -> Result<Self> {
+    pub(super) fn from_environment() -> Result<Self> {
         let text = |name: &str| {
             std::env::var(format!("CLUSTER_{name}"))
                 .with_context(|| format!("CLUSTER_{name} is not set: run this through tests/cluster.sh"))
@@ -65,12 +65,12 @@ impl Services {
     }
 
     /// Kills a service with SIGKILL.
-    pub fn kill(&self, name: &str) -> Result<()> {
+    pub(super) fn kill(&self, name: &str) -> Result<()> {
         kill(&[read_process_id(&self.folder.join(format!("{name}.pid")))?])
     }
 
     /// Starts a service again. `tests/cluster.sh` stops it by its new process ID.
-    pub fn start(&self, name: &str) -> Result<()> {
+    pub(super) fn start(&self, name: &str) -> Result<()> {
         Command::new("setsid")
             .arg("sh")
             .arg(self.folder.join(format!("{name}.run")))
@@ -83,12 +83,12 @@ impl Services {
     }
 
     /// Returns the number of the PostgreSQL server that is the primary.
-    pub fn primary(&self) -> Result<usize> {
+    pub(super) fn primary(&self) -> Result<usize> {
         self.member("primary").context("PostgreSQL has no primary")
     }
 
     /// Waits until there is a primary and a synchronous standby.
-    pub fn wait_for_standby(&self) -> Result<()> {
+    pub(super) fn wait_for_standby(&self) -> Result<()> {
         wait_for("PostgreSQL has a synchronous standby", || {
             self.member("primary").is_some() && self.member("synchronous").is_some()
         })
@@ -103,12 +103,12 @@ impl Services {
     }
 
     /// Kills the first process of a PostgreSQL server; Patroni decides what happens next.
-    pub fn kill_postgres(&self, number: usize) -> Result<()> {
+    pub(super) fn kill_postgres(&self, number: usize) -> Result<()> {
         kill(&[self.postmaster(number)?])
     }
 
     /// Kills a PostgreSQL server with its Patroni, as if the machine had lost its power.
-    pub fn kill_machine(&self, number: usize) -> Result<()> {
+    pub(super) fn kill_machine(&self, number: usize) -> Result<()> {
         let postmaster = self.postmaster(number)?;
         self.kill(&format!("patroni-{number}"))?;
         let data = self.data(number);
@@ -127,7 +127,7 @@ impl Services {
     }
 
     /// Starts the Patroni of a killed machine, and PostgreSQL with it.
-    pub fn start_machine(&self, number: usize) -> Result<()> {
+    pub(super) fn start_machine(&self, number: usize) -> Result<()> {
         // What the next process with this ID would otherwise be taken for.
         let _ = fs::remove_file(self.data(number).join("postmaster.pid"));
         self.start(&format!("patroni-{number}"))
@@ -142,7 +142,7 @@ impl Services {
     }
 
     /// Runs one SQL statement on the primary and returns its output, one line per row.
-    pub fn sql(&self, statement: &str) -> Result<String> {
+    pub(super) fn sql(&self, statement: &str) -> Result<String> {
         let mut command = Command::new("psql");
         command.args([
             "-XAt",
@@ -157,7 +157,7 @@ impl Services {
     }
 
     /// Writes a dump of the database.
-    pub fn dump(&self, file: &Path) -> Result<()> {
+    pub(super) fn dump(&self, file: &Path) -> Result<()> {
         let mut command = Command::new("pg_dump");
         command
             .args(["--format=custom", "--file"])
@@ -167,7 +167,7 @@ impl Services {
     }
 
     /// Replaces the contents of the database by those of a dump, in one transaction.
-    pub fn restore(&self, file: &Path) -> Result<()> {
+    pub(super) fn restore(&self, file: &Path) -> Result<()> {
         let mut command = Command::new("pg_restore");
         command
             .args([
@@ -182,7 +182,7 @@ impl Services {
     }
 
     /// Copies everything out of the blob store. moto keeps it in memory, while a real store has it on disks.
-    pub fn save_blobs(&self) -> Result<SavedBlobs> {
+    pub(super) fn save_blobs(&self) -> Result<SavedBlobs> {
         let list = self.blob_request("GET", &format!("{}?list-type=2", self.bucket), b"")?;
         let list = String::from_utf8_lossy(&list.body).into_owned();
         let keys = list
@@ -209,7 +209,7 @@ impl Services {
     }
 
     /// Starts the blob store again with these contents.
-    pub fn start_blobs(&self, saved: &SavedBlobs) -> Result<()> {
+    pub(super) fn start_blobs(&self, saved: &SavedBlobs) -> Result<()> {
         self.start("moto")?;
         wait_for("the blob store answers", || http::get(self.blobs, "/").is_ok())?;
         self.blob_request("PUT", &self.bucket, b"")?;
@@ -220,7 +220,7 @@ impl Services {
     }
 
     /// Returns the transactions of the database so far.
-    pub fn transactions(&self) -> Result<f64> {
+    pub(super) fn transactions(&self) -> Result<f64> {
         let count = self.sql(
             "select xact_commit + xact_rollback from pg_stat_database where datname = current_database()",
         )?;
@@ -228,7 +228,7 @@ impl Services {
     }
 
     /// Returns the state of the PostgreSQL servers, for messages.
-    pub fn members(&self) -> String {
+    pub(super) fn members(&self) -> String {
         let members = self.patroni.iter().find_map(|address| {
             let cluster: Value = http::get(*address, "/cluster").ok()?.json();
             Some(cluster["members"].to_string())

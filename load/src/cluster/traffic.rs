@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// A kind of call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub(super) enum Kind {
     Details,
     Search,
     Raised,
@@ -45,20 +45,20 @@ impl Kind {
         }
     }
 
-    pub const fn is_read(self) -> bool {
+    pub(super) const fn is_read(self) -> bool {
         !matches!(self, Kind::Create)
     }
 }
 
 /// What the calls are about: a nonprofit that can receive donations, and its fundraiser.
-pub struct Target {
+pub(super) struct Target {
     pub nonprofit: String,
     pub ein: String,
     pub slug: String,
     pub fundraiser: String,
 }
 
-pub struct Traffic<'a> {
+pub(super) struct Traffic<'a> {
     pub balancer: SocketAddr,
     pub keys: &'a Keys,
     pub target: &'a Target,
@@ -72,13 +72,13 @@ struct Call {
 }
 
 /// The calls of a period.
-pub struct Report {
+pub(super) struct Report {
     calls: Vec<Call>,
 }
 
 impl Traffic<'_> {
     /// Calls the servers, one client for each kind of call, until `work` is done.
-    pub fn during<T>(&self, work: impl FnOnce(&Progress) -> Result<T>) -> Result<(T, Report)> {
+    pub(super) fn during<T>(&self, work: impl FnOnce(&Progress) -> Result<T>) -> Result<(T, Report)> {
         let progress = Progress::default();
         let result = thread::scope(|scope| {
             for kind in Kind::ALL {
@@ -145,13 +145,13 @@ impl Traffic<'_> {
 }
 
 /// Returns the body of a request that creates a fundraiser.
-pub fn create_body(nonprofit: &str, number: usize) -> String {
+pub(super) fn create_body(nonprofit: &str, number: usize) -> String {
     format!(r#"{{"nonprofitId":"{nonprofit}","title":"Run {number}","raisedOffline":100}}"#)
 }
 
 /// The calls so far.
 #[derive(Default)]
-pub struct Progress {
+pub(super) struct Progress {
     is_over: AtomicBool,
     created: AtomicUsize,
     calls: Mutex<Vec<Call>>,
@@ -159,7 +159,7 @@ pub struct Progress {
 
 impl Progress {
     /// Describes the last call of each kind that failed, for messages.
-    pub fn describe_failures(&self) -> String {
+    pub(super) fn describe_failures(&self) -> String {
         let Ok(calls) = self.calls.lock() else {
             return String::new();
         };
@@ -172,7 +172,7 @@ impl Progress {
 
     /// Waits until every kind of call has succeeded `count` times since `moment`, with no failure after the first of
     /// these. Returns false if that does not happen in time.
-    pub fn wait_for_successes(&self, moment: Instant, count: usize, timeout: Duration) -> bool {
+    pub(super) fn wait_for_successes(&self, moment: Instant, count: usize, timeout: Duration) -> bool {
         let started = Instant::now();
         loop {
             let is_calm = self.calls.lock().is_ok_and(|calls| {
@@ -196,7 +196,7 @@ impl Progress {
 }
 
 impl Report {
-    pub fn calls(&self) -> usize {
+    pub(super) fn calls(&self) -> usize {
         self.calls.len()
     }
 
@@ -206,19 +206,19 @@ impl Report {
             .filter_map(|call| Some((call, call.failure.as_ref()?)))
     }
 
-    pub fn failed(&self) -> usize {
+    pub(super) fn failed(&self) -> usize {
         self.failures().count()
     }
 
     /// Returns the fraction of reads that succeeded.
-    pub fn reads_answered(&self) -> f64 {
+    pub(super) fn reads_answered(&self) -> f64 {
         let reads = || self.calls.iter().filter(|call| call.kind.is_read());
         let succeeded = reads().filter(|call| call.failure.is_none()).count();
         succeeded as f64 / reads().count().max(1) as f64
     }
 
     /// Returns the time from `moment` to the last failure after it.
-    pub fn recovery(&self, moment: Instant) -> Duration {
+    pub(super) fn recovery(&self, moment: Instant) -> Duration {
         self.failures()
             .map(|(call, _)| call.finished.saturating_duration_since(moment))
             .max()
@@ -226,7 +226,7 @@ impl Report {
     }
 
     /// Returns the number of calls, and of those that failed, by kind and reason.
-    pub fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let mut reasons: BTreeMap<(Kind, &str), usize> = BTreeMap::new();
         for (call, reason) in self.failures() {
             *reasons.entry((call.kind, reason)).or_default() += 1;

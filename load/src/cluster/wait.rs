@@ -9,7 +9,7 @@ const TIMEOUT: Duration = Duration::from_mins(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Polls until `condition` holds, and returns how long that took.
-pub fn wait_for(description: &str, mut condition: impl FnMut() -> bool) -> Result<Duration> {
+pub(super) fn wait_for(description: &str, mut condition: impl FnMut() -> bool) -> Result<Duration> {
     let started = Instant::now();
     while !condition() {
         if started.elapsed() > TIMEOUT {

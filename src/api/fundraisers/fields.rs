@@ -31,7 +31,7 @@ const ORDER: [&str; 8] = [
 
 /// The fields of a body, and the errors found so far.
 #[derive(Debug)]
-pub struct Fields<'a> {
+pub(super) struct Fields<'a> {
     fields: &'a Map<String, Value>,
     errors: Vec<FieldError>,
     /// The positions in `forNonprofits` of the nonprofits that could be read.
@@ -39,7 +39,7 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    pub fn new(fields: &'a Map<String, Value>) -> Fields<'a> {
+    pub(super) fn new(fields: &'a Map<String, Value>) -> Fields<'a> {
         Fields {
             fields,
             errors: Vec::new(),
@@ -48,7 +48,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads the body that changes a fundraiser, except for its picture. Null clears a field.
-    pub fn read_change(&mut self) -> FundraiserChange {
+    pub(super) fn read_change(&mut self) -> FundraiserChange {
         FundraiserChange {
             title: self.has("title").then(|| self.title()).flatten(),
             description: self.has("description").then(|| self.description()),
@@ -62,25 +62,25 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub fn has(&self, name: &str) -> bool {
+    pub(super) fn has(&self, name: &str) -> bool {
         self.fields.contains_key(name)
     }
 
     /// Returns a field, or null if it is omitted.
-    pub fn get(&self, name: &str) -> &'a Value {
+    pub(super) fn get(&self, name: &str) -> &'a Value {
         self.fields.get(name).unwrap_or(&NULL)
     }
 
-    pub fn add_error(&mut self, field: impl Into<String>, detail: impl Into<String>) {
+    pub(super) fn add_error(&mut self, field: impl Into<String>, detail: impl Into<String>) {
         self.errors.push(FieldError::new(field, detail));
     }
 
-    pub fn has_errors(&self) -> bool {
+    pub(super) fn has_errors(&self) -> bool {
         !self.errors.is_empty()
     }
 
     /// Adds the fields that break a rule. A field that could not be read already has an error.
-    pub fn add_invalid(&mut self, invalid: Vec<InvalidField>) {
+    pub(super) fn add_invalid(&mut self, invalid: Vec<InvalidField>) {
         for invalid in invalid {
             // The number of nonprofits was checked when they were read. Those that could not be read are missing now.
             if invalid.problem == FieldProblem::NonprofitCount {
@@ -94,7 +94,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns the value, or all errors if there are any.
-    pub fn finish<T>(mut self, value: Option<T>) -> Result<T> {
+    pub(super) fn finish<T>(mut self, value: Option<T>) -> Result<T> {
         let order = |error: &FieldError| ORDER.iter().position(|name| *name == error.field);
         self.errors
             .sort_by_key(|error| order(error).unwrap_or(ORDER.len()));
@@ -104,7 +104,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns the picture as the client sent it. Only its type is checked.
-    pub fn image(&mut self) -> Option<&'a str> {
+    pub(super) fn image(&mut self) -> Option<&'a str> {
         match self.get("imageBase64") {
             Value::Null => None,
             Value::String(text) => Some(text),
@@ -174,7 +174,7 @@ impl<'a> Fields<'a> {
 }
 
 /// Converts an error of a write. Invalid fields get their names in the API.
-pub fn to_error(error: giving::Error) -> Error {
+pub(super) fn to_error(error: giving::Error) -> Error {
     match error {
         giving::Error::Invalid(invalid) => {
             let errors = invalid.into_iter().map(|invalid| to_field_error(invalid, &[]));

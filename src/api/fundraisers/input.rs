@@ -15,7 +15,7 @@ const MULTIPLE: &str = "MULTIPLE_NONPROFITS";
 
 impl Fields<'_> {
     /// Reads the body that creates a fundraiser, except for its picture. A field that cannot be read is empty.
-    pub fn read_input(&mut self) -> FundraiserInput {
+    pub(super) fn read_input(&mut self) -> FundraiserInput {
         self.check_currency();
         FundraiserInput {
             title: self.title().unwrap_or_default(),

@@ -9,7 +9,7 @@ use platform::hosted::Pictures;
 ///
 /// The picture is stored only if all fields are valid and this is not a dry run. It is checked in any case, so that all
 /// invalid fields are reported together.
-pub async fn take_picture(
+pub(super) async fn take_picture(
     pictures: &Pictures,
     fields: &mut Fields<'_>,
     dry_run: bool,

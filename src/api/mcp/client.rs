@@ -19,7 +19,7 @@ use serde_json::Value;
 use tower::ServiceExt;
 
 /// The response to a request.
-pub enum Called {
+pub(super) enum Called {
     Body(Value),
     Problem {
         code: &'static str,
@@ -30,7 +30,7 @@ pub enum Called {
 }
 
 /// A client with its key.
-pub struct McpClient {
+pub(super) struct McpClient {
     app: App,
     /// The routes of the API.
     api: Router,
@@ -43,7 +43,7 @@ pub struct McpClient {
 
 impl McpClient {
     /// Creates a client with a public key and, to create fundraisers, a private key.
-    pub fn new(app: App, api: Router, public_key: &str, private_key: Option<&str>) -> McpClient {
+    pub(super) fn new(app: App, api: Router, public_key: &str, private_key: Option<&str>) -> McpClient {
         let basic = private_key.map(|private| {
             let pair = STANDARD.encode(format!("{public_key}:{private}"));
             HeaderValue::try_from(format!("Basic {pair}")).ok()
@@ -58,7 +58,7 @@ impl McpClient {
     }
 
     /// Creates the client of a request over HTTP.
-    pub fn of_request(app: App, api: Router, parts: &Parts) -> McpClient {
+    pub(super) fn of_request(app: App, api: Router, parts: &Parts) -> McpClient {
         let query = parts.uri.query().unwrap_or_default();
         let keys = query.split('&').zip(pairs(query));
         let keys: Vec<&str> = keys
@@ -108,7 +108,7 @@ fn key_of_header(value: &HeaderValue) -> Option<String> {
 
 impl McpClient {
     /// Checks the key of a request that is not one to the API, and counts it with the list of causes.
-    pub async fn authenticate(&self) -> Result<(), Box<Response>> {
+    pub(super) async fn authenticate(&self) -> Result<(), Box<Response>> {
         let mut request = Request::new(Body::empty());
         *request.uri_mut() = format!("/mcp?{}", self.key).parse().unwrap_or_default();
         self.origin.attach(request.extensions_mut());
@@ -118,7 +118,7 @@ impl McpClient {
     }
 
     /// Sends a request to the API. Returns `None` if the response cannot be read.
-    pub async fn call(&self, call: ApiRequest) -> Option<Called> {
+    pub(super) async fn call(&self, call: ApiRequest) -> Option<Called> {
         let is_write = call.body.is_some();
         let key = if is_write { "" } else { &self.key };
         let mut request = Request::builder()
@@ -156,7 +156,7 @@ impl McpClient {
         serde_json::from_slice(&body).ok().map(Called::Body)
     }
 
-    pub fn causes(&self) -> &'static directory::nonprofits::causes::Causes {
+    pub(super) fn causes(&self) -> &'static directory::nonprofits::causes::Causes {
         self.app.directory.causes()
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 const FIND: &str = "find_nonprofit";
 
 /// Returns the definitions of all prompts.
-pub fn definitions() -> Value {
+pub(super) fn definitions() -> Value {
     json!([{
         "name": FIND,
         "title": "Find a nonprofit to support",
@@ -18,7 +18,7 @@ pub fn definitions() -> Value {
 }
 
 /// Returns the messages of a prompt. `None` if there is no such prompt, or if an argument is missing.
-pub fn messages(name: &str, arguments: &Map<String, Value>) -> Option<Value> {
+pub(super) fn messages(name: &str, arguments: &Map<String, Value>) -> Option<Value> {
     if name != FIND {
         return None;
     }

@@ -14,15 +14,15 @@ use axum::response::Response;
 use serde_json::{Map, Value, json};
 
 /// The version without sessions.
-pub const STATELESS: &str = "2026-07-28";
+pub(super) const STATELESS: &str = "2026-07-28";
 /// All versions, the newest first.
-pub const VERSIONS: [&str; 4] = [STATELESS, "2025-11-25", "2025-06-18", "2025-03-26"];
+pub(super) const VERSIONS: [&str; 4] = [STATELESS, "2025-11-25", "2025-06-18", "2025-03-26"];
 
 const PARSE_ERROR: i64 = -32_700;
 const INVALID_REQUEST: i64 = -32_600;
 const METHOD_NOT_FOUND: i64 = -32_601;
 const INVALID_PARAMS: i64 = -32_602;
-pub const INTERNAL_ERROR: i64 = -32_603;
+pub(super) const INTERNAL_ERROR: i64 = -32_603;
 /// The code of earlier versions for a resource that does not exist.
 const RESOURCE_NOT_FOUND: i64 = -32_002;
 const HEADER_MISMATCH: i64 = -32_020;
@@ -42,14 +42,14 @@ const INSTRUCTIONS: &str = "A directory of nonprofits in the United States. Sear
 
 /// The headers of a request over HTTP that repeat what the message says. Over standard input there are none.
 #[derive(Clone, Debug, Default)]
-pub struct MirroredHeaders {
+pub(super) struct MirroredHeaders {
     pub version: Option<String>,
     pub method: Option<String>,
     pub name: Option<String>,
 }
 
 /// What a message is answered with.
-pub enum Reply {
+pub(super) enum Reply {
     Message(StatusCode, Value),
     /// Nothing: the message was a notification.
     Accepted,
@@ -108,7 +108,11 @@ impl RpcError {
 }
 
 /// Answers the bytes of a message.
-pub async fn answer_bytes(bytes: &[u8], headers: Option<&MirroredHeaders>, caller: &McpClient) -> Reply {
+pub(super) async fn answer_bytes(
+    bytes: &[u8],
+    headers: Option<&MirroredHeaders>,
+    caller: &McpClient,
+) -> Reply {
     let Ok(message) = serde_json::from_slice(bytes) else {
         let error = RpcError::new(
             PARSE_ERROR,

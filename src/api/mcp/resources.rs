@@ -6,10 +6,10 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 const SCHEME: &str = "causeway://";
-pub const MEDIA_TYPE: &str = "application/json";
+pub(super) const MEDIA_TYPE: &str = "application/json";
 
 /// Returns the resources that can be listed: the causes. Nonprofits are too many, see [`templates`].
-pub fn list(causes: &Causes) -> Value {
+pub(super) fn list(causes: &Causes) -> Value {
     let all = json!({
         "uri": format!("{SCHEME}causes"),
         "name": "causes",
@@ -30,7 +30,7 @@ pub fn list(causes: &Causes) -> Value {
 }
 
 /// Returns the templates of URIs.
-pub fn templates() -> Value {
+pub(super) fn templates() -> Value {
     json!([
         {
             "uriTemplate": format!("{SCHEME}nonprofits/{{identifier}}"),
@@ -50,7 +50,7 @@ pub fn templates() -> Value {
 }
 
 /// Returns the request that reads a resource. `None` if no resource has this URI.
-pub fn to_request(uri: &str) -> Option<ApiRequest> {
+pub(super) fn to_request(uri: &str) -> Option<ApiRequest> {
     let path = uri.strip_prefix(SCHEME)?;
     if path == "causes" {
         return Some(ApiRequest::get(&["causes"], &[]));

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// A request to the API, without the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApiRequest {
+pub(super) struct ApiRequest {
     pub method: Method,
     /// The path and the query, which ends with `?` or `&` so that the key can be added.
     pub path: String,
@@ -16,7 +16,7 @@ pub struct ApiRequest {
 
 impl ApiRequest {
     /// Returns a request that reads. Segments of the path are percent-encoded.
-    pub fn get(segments: &[&str], query: &[(&str, Option<String>)]) -> ApiRequest {
+    pub(super) fn get(segments: &[&str], query: &[(&str, Option<String>)]) -> ApiRequest {
         let mut path = "/v0.2".to_owned();
         for segment in segments {
             let _ = write!(path, "/{}", utf8_percent_encode(segment, NON_ALPHANUMERIC));
@@ -36,7 +36,7 @@ impl ApiRequest {
 }
 
 /// Returns the definitions of all tools.
-pub fn definitions() -> Value {
+pub(super) fn definitions() -> Value {
     let text = |description: &str| json!({"type": "string", "description": description});
     let count = |description: &str| json!({"type": "integer", "minimum": 1, "description": description});
     let nonprofit = text("The slug, the EIN as nine digits, or the ID of the nonprofit");
@@ -142,14 +142,14 @@ fn tool(
 
 /// The reason why a call of a tool is not a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CallError {
+pub(super) enum CallError {
     NoSuchTool,
     /// The sentence says which argument to send.
     InvalidArgument(String),
 }
 
 /// Returns the request of a tool with these arguments.
-pub fn to_request(name: &str, arguments: &Map<String, Value>) -> Result<ApiRequest, CallError> {
+pub(super) fn to_request(name: &str, arguments: &Map<String, Value>) -> Result<ApiRequest, CallError> {
     let required = |argument: &str| match text_of(arguments.get(argument)) {
         Some(text) if !text.trim().is_empty() => Ok(text),
         _ => Err(CallError::InvalidArgument(format!(

@@ -12,8 +12,8 @@ use serde::Serialize;
 use std::sync::Arc;
 
 /// The one type of all entities.
-pub const TYPE_ID: &str = "nonprofit";
-pub const TYPE_NAME: &str = "Nonprofit";
+pub(super) const TYPE_ID: &str = "nonprofit";
+pub(super) const TYPE_NAME: &str = "Nonprofit";
 
 /// A type or a property.
 #[derive(Clone, Copy, Serialize)]
@@ -22,13 +22,13 @@ pub struct Named<'a> {
     pub name: &'a str,
 }
 
-pub const NONPROFIT: Named<'static> = Named {
+pub(super) const NONPROFIT: Named<'static> = Named {
     id: TYPE_ID,
     name: TYPE_NAME,
 };
 
 /// Returns the current view, which needs a snapshot.
-pub fn usable_view(app: &App) -> Result<Arc<View>> {
+pub(super) fn usable_view(app: &App) -> Result<Arc<View>> {
     let view = app.directory.view();
     if view.snapshot.is_none() {
         return Err(Error::Unavailable);
@@ -37,7 +37,7 @@ pub fn usable_view(app: &App) -> Result<Arc<View>> {
 }
 
 /// Returns a JSON response that is not stored.
-pub fn json(body: &impl Serialize) -> Response {
+pub(super) fn json(body: &impl Serialize) -> Response {
     let headers = [
         (
             CONTENT_TYPE,
@@ -50,13 +50,13 @@ pub fn json(body: &impl Serialize) -> Response {
 }
 
 /// Returns where the nonprofit with an ID, an EIN or a slug is.
-pub fn locate(view: &View, text: &str) -> Option<HitLocation> {
+pub(super) fn locate(view: &View, text: &str) -> Option<HitLocation> {
     let identifier = Identifier::parse(text).ok()?;
     view.locate(&identifier)
 }
 
 /// Returns what tells nonprofits with the same name apart: the chapter, the place and the EIN.
-pub fn describe(nonprofit: &Nonprofit<'_>) -> String {
+pub(super) fn describe(nonprofit: &Nonprofit<'_>) -> String {
     let ein = nonprofit.ein.map(|ein| format!("EIN {}", ein.dashed()));
     let parts = [
         nonprofit.distinguishing_chapter().unwrap_or_default().to_owned(),

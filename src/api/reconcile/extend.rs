@@ -15,19 +15,19 @@ const MAX_IDS: usize = 1_000;
 
 /// A data extension query.
 #[derive(Debug)]
-pub struct ExtensionQuery {
+pub(super) struct ExtensionQuery {
     ids: Vec<String>,
     properties: Vec<Property>,
 }
 
 /// The response to a data extension query.
 #[derive(Serialize)]
-pub struct Extension {
+pub(super) struct Extension {
     meta: Vec<Named<'static>>,
     rows: BTreeMap<String, BTreeMap<&'static str, Vec<PropertyValue>>>,
 }
 
-pub fn parse(query: &Map<String, Value>) -> Result<ExtensionQuery> {
+pub(super) fn parse(query: &Map<String, Value>) -> Result<ExtensionQuery> {
     let invalid = |detail: &'static str| Error::InvalidParameter(detail.into());
     let list = |name: &str| query.get(name).and_then(Value::as_array);
     let ids = list("ids").ok_or_else(|| invalid("extend must have a list of ids."))?;
@@ -49,7 +49,7 @@ pub fn parse(query: &Map<String, Value>) -> Result<ExtensionQuery> {
 }
 
 /// Returns the values. Those of a nonprofit that does not exist are empty.
-pub fn extend(view: &View, causes: &Causes, urls: &Urls, query: &ExtensionQuery) -> Extension {
+pub(super) fn extend(view: &View, causes: &Causes, urls: &Urls, query: &ExtensionQuery) -> Extension {
     let rows = query.ids.iter().map(|id| {
         let nonprofit = locate(view, id).and_then(|location| view.nonprofit(location));
         let values = query.properties.iter().map(|property| {

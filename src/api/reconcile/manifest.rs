@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// Returns the manifest. Its URLs contain the key that it was requested with.
 ///
 /// OpenRefine appends "?type=" to the URL of the property proposals, which therefore has no query and needs no key.
-pub fn manifest(urls: &Urls, key: Option<&str>) -> Value {
+pub(super) fn manifest(urls: &Urls, key: Option<&str>) -> Value {
     let service = urls.page("/reconcile");
     // A key has only letters, digits and underscores.
     let key = key.map(|key| format!("apiKey={key}"));

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// The number of queries in a batch, all of which count as one request.
-pub const MAX_QUERIES: usize = 50;
+pub(super) const MAX_QUERIES: usize = 50;
 const DEFAULT_LIMIT: usize = 5;
 const MAX_LIMIT: usize = 25;
 /// The longest text of a query or a property, in characters.
@@ -21,7 +21,7 @@ const MAX_TEXT_LENGTH: usize = 256;
 
 /// A query of a batch.
 #[derive(Debug, Default)]
-pub struct ReconciliationQuery {
+pub(super) struct ReconciliationQuery {
     text: String,
     limit: usize,
     ein: String,
@@ -32,7 +32,7 @@ pub struct ReconciliationQuery {
 
 /// The candidates of a query.
 #[derive(Serialize)]
-pub struct QueryResult {
+pub(super) struct QueryResult {
     result: Vec<CandidateBody>,
 }
 
@@ -56,7 +56,7 @@ struct Feature {
 }
 
 /// Parses a batch: queries by their IDs.
-pub fn parse(batch: &Map<String, Value>) -> Result<BTreeMap<String, ReconciliationQuery>> {
+pub(super) fn parse(batch: &Map<String, Value>) -> Result<BTreeMap<String, ReconciliationQuery>> {
     if batch.len() > MAX_QUERIES {
         return Err(Error::InvalidParameter(
             format!("Send at most {MAX_QUERIES} queries at a time.").into(),
@@ -108,7 +108,7 @@ fn text_of(value: &Value) -> Option<String> {
 }
 
 /// Finds the candidates of all queries.
-pub fn find_all(
+pub(super) fn find_all(
     view: &View,
     queries: &BTreeMap<String, ReconciliationQuery>,
 ) -> BTreeMap<String, QueryResult> {

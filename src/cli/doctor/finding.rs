@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// The result of one check.
 #[derive(Clone, Debug, Serialize)]
-pub struct Finding {
+pub(super) struct Finding {
     pub subject: &'static str,
     pub status: Status,
     /// What was seen.
@@ -15,14 +15,14 @@ pub struct Finding {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub(super) enum Status {
     Ok,
     Warning,
     Problem,
 }
 
 impl Status {
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Status::Ok => "ok",
             Status::Warning => "warning",
@@ -32,7 +32,7 @@ impl Status {
 }
 
 impl Finding {
-    pub fn ok(subject: &'static str, seen: impl Into<String>) -> Finding {
+    pub(super) fn ok(subject: &'static str, seen: impl Into<String>) -> Finding {
         Finding {
             subject,
             status: Status::Ok,
@@ -41,7 +41,11 @@ impl Finding {
         }
     }
 
-    pub fn warning(subject: &'static str, seen: impl Into<String>, remedy: impl Into<String>) -> Finding {
+    pub(super) fn warning(
+        subject: &'static str,
+        seen: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Finding {
         Finding {
             subject,
             status: Status::Warning,
@@ -50,7 +54,11 @@ impl Finding {
         }
     }
 
-    pub fn problem(subject: &'static str, seen: impl Into<String>, remedy: impl Into<String>) -> Finding {
+    pub(super) fn problem(
+        subject: &'static str,
+        seen: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Finding {
         Finding {
             subject,
             status: Status::Problem,
@@ -60,7 +68,7 @@ impl Finding {
     }
 
     /// Turns an error into a problem. Our own messages contain the remedy after a semicolon.
-    pub fn from_error(subject: &'static str, error: &anyhow::Error, remedy: &str) -> Finding {
+    pub(super) fn from_error(subject: &'static str, error: &anyhow::Error, remedy: &str) -> Finding {
         let text = format!("{error:#}");
         let (seen, remedy) = text.split_once("; ").unwrap_or((&text, remedy));
         Finding::problem(subject, seen, remedy)

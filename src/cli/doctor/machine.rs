@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 const MAX_SKEW_MILLIS: i64 = 1_000;
 
 /// Whether the data folder is private, and usable by this user.
-pub fn permissions(config: &Config) -> Finding {
+pub(super) fn permissions(config: &Config) -> Finding {
     const SUBJECT: &str = "permissions";
     let folder = &config.data;
     let name = folder.display();
@@ -74,7 +74,7 @@ fn owned_by_another(folder: &Path, owner: u32) -> Option<String> {
 }
 
 /// Whether there is enough disk space.
-pub fn disk_space(config: &Config) -> Finding {
+pub(super) fn disk_space(config: &Config) -> Finding {
     const SUBJECT: &str = "disk space";
     const REMEDY: &str = "free disk space or move the data folder to a larger disk; \
          docs/operate.md explains what to do when a disk is full";
@@ -101,7 +101,7 @@ pub fn disk_space(config: &Config) -> Finding {
 }
 
 /// Whether the clock of this machine agrees with that of the database, and is synchronized.
-pub fn clock(inspection: Option<&Inspection>) -> Finding {
+pub(super) fn clock(inspection: Option<&Inspection>) -> Finding {
     const SUBJECT: &str = "clock";
     const REMEDY: &str = "run a time service such as systemd-timesyncd or chrony on every machine";
     let now = Clock::default().millis();

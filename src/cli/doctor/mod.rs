@@ -15,7 +15,7 @@ use finding::{Finding, Status};
 use serde_json::json;
 use std::fmt::Write;
 
-pub async fn run(overrides: &Overrides, output: Output) -> anyhow::Result<()> {
+pub(super) async fn run(overrides: &Overrides, output: Output) -> anyhow::Result<()> {
     let findings = match Config::load(overrides) {
         Ok(config) => examine(&config).await,
         Err(error) => vec![Finding::from_error(

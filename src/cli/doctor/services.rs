@@ -24,7 +24,7 @@ use uuid::Uuid;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Whether pictures can be stored and read.
-pub async fn blobs(config: &Config) -> Finding {
+pub(super) async fn blobs(config: &Config) -> Finding {
     const SUBJECT: &str = "blobs";
     let place = match config.blobs_url.as_str() {
         "" => "the data folder",
@@ -59,7 +59,7 @@ pub async fn blobs(config: &Config) -> Finding {
 }
 
 /// Whether Redis answers, and counts calls.
-pub async fn redis(config: &Config) -> Finding {
+pub(super) async fn redis(config: &Config) -> Finding {
     const SUBJECT: &str = "redis";
     const REMEDY: &str = "check redis_url, and that Redis 7 or Valkey 8 runs";
     let redis = match Redis::new(&config.redis, Gauge::noop) {
@@ -88,7 +88,7 @@ pub async fn redis(config: &Config) -> Finding {
 }
 
 /// Whether the ledger contains its anchors.
-pub async fn anchors(config: &Config, db: Option<&Db>) -> Finding {
+pub(super) async fn anchors(config: &Config, db: Option<&Db>) -> Finding {
     const SUBJECT: &str = "anchors";
     let Some(db) = db else {
         return Finding::warning(
@@ -139,7 +139,7 @@ pub async fn anchors(config: &Config, db: Option<&Db>) -> Finding {
 }
 
 /// Whether the mail server answers, and accepts what is queued for it.
-pub async fn mail(config: &Config, db: Option<&Db>) -> Finding {
+pub(super) async fn mail(config: &Config, db: Option<&Db>) -> Finding {
     const SUBJECT: &str = "email";
     let queue = match db {
         Some(db) => store::find_status(db).await.unwrap_or_default(),
@@ -184,7 +184,7 @@ pub async fn mail(config: &Config, db: Option<&Db>) -> Finding {
 }
 
 /// Whether the URL that people use fits the other settings.
-pub fn public_url(config: &Config) -> Finding {
+pub(super) fn public_url(config: &Config) -> Finding {
     const SUBJECT: &str = "public_url";
     let (url, seen) = (PublicUrl::new(&config.public_url), &config.public_url);
     if url.is_plain_loopback() {
@@ -223,7 +223,7 @@ pub fn public_url(config: &Config) -> Finding {
 }
 
 /// Whether a server runs here and is ready.
-pub async fn server(config: &Config) -> Finding {
+pub(super) async fn server(config: &Config) -> Finding {
     const SUBJECT: &str = "server";
     let address = config.listen;
     let Ok(Ok(stream)) = timeout(TIMEOUT, TcpStream::connect(address)).await else {

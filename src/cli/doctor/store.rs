@@ -20,7 +20,7 @@ const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 const OLD_BACKUP_MILLIS: i64 = 2 * DAY_MILLIS;
 
 /// Opens the store. Returns what was found and, if it can be used, the database.
-pub async fn open(config: &Config) -> (Finding, Option<(Db, Inspection)>) {
+pub(super) async fn open(config: &Config) -> (Finding, Option<(Db, Inspection)>) {
     const SUBJECT: &str = "store";
     let db = match Db::open_existing(&config.data, &config.database).await {
         Ok(Some(db)) => db,
@@ -115,7 +115,7 @@ fn judge(inspection: &Inspection, latency: Duration) -> Finding {
 }
 
 /// Whether the secret is that of the store.
-pub async fn secret(config: &Config, db: Option<&Db>) -> Finding {
+pub(super) async fn secret(config: &Config, db: Option<&Db>) -> Finding {
     const SUBJECT: &str = "secret";
     let Some(db) = db else {
         return Finding::warning(
@@ -139,7 +139,7 @@ pub async fn secret(config: &Config, db: Option<&Db>) -> Finding {
 }
 
 /// Whether the snapshot of the directory is usable and current.
-pub async fn snapshot(config: &Config, db: Option<&Db>) -> Finding {
+pub(super) async fn snapshot(config: &Config, db: Option<&Db>) -> Finding {
     const SUBJECT: &str = "snapshot";
     const REBUILD: &str = "start the server, which builds one";
     let revision = match db {
@@ -217,7 +217,7 @@ fn newest_snapshot(config: &Config) -> Option<PathBuf> {
 }
 
 /// How old the last backup is.
-pub async fn backups(db: Option<&Db>) -> Finding {
+pub(super) async fn backups(db: Option<&Db>) -> Finding {
     const SUBJECT: &str = "backups";
     const REMEDY: &str = "run causeway backup, and schedule it";
     let Some(db) = db else {

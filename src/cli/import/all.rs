@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 const DOWNLOADS: &str = "downloads";
 
 #[derive(Args)]
-pub struct All {
+pub(crate) struct All {
     /// A folder with any of: EO BMF files, Publication 78, the revocation list, the Form 990-N list, Form 990 returns, JSON Lines
     #[arg(value_name = "DIR", required_unless_present = "download")]
     folder: Option<PathBuf>,
@@ -105,7 +105,7 @@ struct StepSummary {
 }
 
 impl All {
-    pub async fn run(&self, app: &App, output: Output) -> anyhow::Result<()> {
+    pub(crate) async fn run(&self, app: &App, output: Output) -> anyhow::Result<()> {
         let folder = match &self.folder {
             Some(folder) => folder.clone(),
             None => app.config.data.join(DOWNLOADS),

@@ -12,8 +12,8 @@ mod space;
 mod target;
 mod verify;
 
-pub use self::fetch::PARTIAL;
-pub use self::manifest::MANIFEST;
+pub(super) use self::fetch::PARTIAL;
+pub(super) use self::manifest::MANIFEST;
 
 use self::fetch::{FetchedFile, Fetcher};
 use self::manifest::Manifest;
@@ -33,7 +33,7 @@ use std::path::Path;
 
 /// Which returns are downloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ReturnsChoice {
+pub(super) enum ReturnsChoice {
     /// Those of the last years
     Recent,
     /// None
@@ -43,7 +43,7 @@ pub enum ReturnsChoice {
 /// What a download did.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DownloadSummary {
+pub(super) struct DownloadSummary {
     pub folder: String,
     pub fetched: Vec<FetchedFile>,
     /// Files that did not change since they were fetched.
@@ -53,7 +53,7 @@ pub struct DownloadSummary {
 }
 
 impl DownloadSummary {
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let bytes: u64 = self.fetched.iter().map(|file| file.bytes).sum();
         let mut text = format!(
             "download to {}: {} fetched ({:.1} MB), {} unchanged",
@@ -77,7 +77,7 @@ struct Planned {
 }
 
 /// Fetches what changed. `years` is the number of years whose returns are fetched.
-pub async fn download(
+pub(super) async fn download(
     settings: &ImportSettings,
     clock: &Clock,
     folder: &Path,

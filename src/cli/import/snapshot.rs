@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// How long it took to get a snapshot.
-pub struct BuiltSnapshot {
+pub(super) struct BuiltSnapshot {
     /// `None` if none was needed.
     pub duration: Option<Duration>,
     /// `None` if none was needed, or another server built it.
@@ -17,14 +17,14 @@ pub struct BuiltSnapshot {
 
 impl BuiltSnapshot {
     /// Adds the durations to the result of a command.
-    pub fn add_to(&self, value: &mut Value) {
+    pub(super) fn add_to(&self, value: &mut Value) {
         value["snapshotSeconds"] = json!(self.duration.map(|duration| duration.as_secs_f64()));
         value["indexSeconds"] = json!(self.index_duration.map(|duration| duration.as_secs_f64()));
     }
 }
 
 /// Builds a snapshot after this number of changes, unless they are so few that running servers add them to their overlay.
-pub async fn build_snapshot(app: &App, changes: u64) -> anyhow::Result<BuiltSnapshot> {
+pub(super) async fn build_snapshot(app: &App, changes: u64) -> anyhow::Result<BuiltSnapshot> {
     let is_needed =
         changes > app.config.directory.overlay_limit as u64 || app.directory.view().snapshot.is_none();
     if !is_needed {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 /// Returns the counts and durations of an import in one line, and where its report is in another.
-pub fn summary_text(summary: &Summary, stored: Duration, built: Option<Duration>) -> String {
+pub(super) fn summary_text(summary: &Summary, stored: Duration, built: Option<Duration>) -> String {
     let mut text = match summary.total_changes() {
         _ if summary.returns.is_some() => returns_text(summary),
         0 => format!("nothing changed; {} rows are unchanged", summary.unchanged),

@@ -16,7 +16,7 @@ const MAX_MATCHES: usize = 6;
 const MAX_SEARCHED: usize = 24;
 
 /// Finds the nonprofits of a form, with their shares. Adds an error to each field that does not name one.
-pub async fn resolve(
+pub(super) async fn resolve(
     app: &App,
     picker: &mut NonprofitPicker,
     t: &PickerTexts,
@@ -77,7 +77,7 @@ async fn resolve_row(app: &App, row: &mut PickerRow, t: &PickerTexts) -> Result<
 }
 
 /// Finds the nonprofit that a link to the form names, if it can receive donations.
-pub async fn find(app: &App, text: &str, t: &PickerTexts) -> Result<Option<NonprofitMatch>> {
+pub(super) async fn find(app: &App, text: &str, t: &PickerTexts) -> Result<Option<NonprofitMatch>> {
     let found = match app.directory.resolve_lenient(text).await {
         Err(ResolveError::Store(error)) => return Err(error.into()),
         found => found.ok(),
@@ -104,7 +104,7 @@ fn to_match(nonprofit: &Nonprofit<'_>, t: &PickerTexts) -> NonprofitMatch {
 }
 
 /// Converts the nonprofits of a form. A fundraiser for one nonprofit has no shares.
-pub fn to_input(nonprofits: Vec<(NonprofitId, f64)>) -> SupportedInput {
+pub(super) fn to_input(nonprofits: Vec<(NonprofitId, f64)>) -> SupportedInput {
     match nonprofits.as_slice() {
         [(id, _)] => SupportedInput::One(*id),
         _ => SupportedInput::Several(nonprofits),

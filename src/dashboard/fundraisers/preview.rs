@@ -31,13 +31,13 @@ struct PreviewPage {
 
 /// Whether a preview is of a new fundraiser, or of changes to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub(super) enum Subject {
     New,
     Change,
 }
 
 /// Shows a fundraiser as it will look. `data` is sent again to `action` by its buttons.
-pub async fn show(
+pub(super) async fn show(
     app: &App,
     user: &SignedIn,
     layout: Layout,

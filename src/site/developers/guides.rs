@@ -13,7 +13,7 @@ struct Source {
 
 /// The groups of the menu.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub(super) enum Group {
     Start,
     Guides,
     Operation,
@@ -71,7 +71,7 @@ pub fn paths() -> impl Iterator<Item = String> {
 
 /// A guide as the site shows it.
 #[derive(Debug)]
-pub struct Guide {
+pub(super) struct Guide {
     pub slug: &'static str,
     pub path: String,
     pub group: Group,
@@ -79,7 +79,7 @@ pub struct Guide {
 }
 
 /// Renders all guides for a server at `public_url`.
-pub fn guides(public_url: &str) -> Vec<Guide> {
+pub(super) fn guides(public_url: &str) -> Vec<Guide> {
     let guide = |source: &Source| {
         let mut page = markdown::render(source.text);
         page.html = page.html.replace(SERVER, public_url);

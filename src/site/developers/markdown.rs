@@ -13,7 +13,7 @@ const TEXTS: &Documentation = &DEVELOPERS_EN.documentation;
 
 /// A rendered document.
 #[derive(Debug, Default)]
-pub struct RenderedPage {
+pub(super) struct RenderedPage {
     /// The text of its first heading.
     pub title: String,
     /// Its first paragraph, without markup.
@@ -30,7 +30,7 @@ pub struct RenderedPage {
 }
 
 #[derive(Clone, Debug)]
-pub struct Heading {
+pub(super) struct Heading {
     pub id: String,
     pub text: String,
     pub is_minor: bool,
@@ -38,7 +38,7 @@ pub struct Heading {
 
 /// A part of a document for the search.
 #[derive(Clone, Debug, Default)]
-pub struct Section {
+pub(super) struct Section {
     /// The anchor; empty for the document itself.
     pub id: String,
     pub title: String,
@@ -46,7 +46,7 @@ pub struct Section {
 }
 
 /// Renders a document.
-pub fn render(text: &str) -> RenderedPage {
+pub(super) fn render(text: &str) -> RenderedPage {
     let events: Vec<Event> = Parser::new_ext(text, Options::ENABLE_TABLES).collect();
     let mut renderer = Renderer::default();
     let mut rest = events.as_slice();
@@ -61,7 +61,7 @@ pub fn render(text: &str) -> RenderedPage {
 }
 
 /// Renders a short text, such as a description in our OpenAPI document.
-pub fn render_text(text: &str) -> String {
+pub(super) fn render_text(text: &str) -> String {
     let mut output = String::new();
     html::push_html(&mut output, Parser::new(text).filter(|event| !is_raw(event)));
     output

@@ -8,21 +8,21 @@ const TEXTS: &Documentation = &DEVELOPERS_EN.documentation;
 
 /// A page of the documentation in the menu.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub(super) struct Link {
     pub path: String,
     pub title: String,
 }
 
 /// The menu: groups of pages.
 #[derive(Clone, Debug)]
-pub struct Menu {
+pub(super) struct Menu {
     pub groups: Vec<(&'static str, Vec<Link>)>,
     /// All pages in reading order.
     pages: Vec<Link>,
 }
 
 impl Menu {
-    pub fn new(guides: &[Guide], operations: &[Operation]) -> Menu {
+    pub(super) fn new(guides: &[Guide], operations: &[Operation]) -> Menu {
         let mut groups = Vec::new();
         for (group, title) in [
             (Group::Start, TEXTS.start),
@@ -62,7 +62,7 @@ impl Menu {
     }
 
     /// Returns the pages before and after the page at `path`.
-    pub fn around(&self, path: &str) -> (Option<&Link>, Option<&Link>) {
+    pub(super) fn around(&self, path: &str) -> (Option<&Link>, Option<&Link>) {
         let Some(at) = self.pages.iter().position(|link| link.path == path) else {
             return (None, None);
         };

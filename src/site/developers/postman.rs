@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 const SCHEMA: &str = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json";
 
 /// Returns the collection of a description as JSON. Requests go to `public_url`; the keys are variables.
-pub fn collection(description: &Value, public_url: &str) -> String {
+pub(super) fn collection(description: &Value, public_url: &str) -> String {
     let mut folders: Map<String, Value> = Map::new();
     for (path, methods) in description["paths"].as_object().into_iter().flatten() {
         for (method, operation) in methods.as_object().into_iter().flatten() {

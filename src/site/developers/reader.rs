@@ -10,7 +10,7 @@ use axum::response::Response;
 
 /// Who reads a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reader {
+pub(super) enum Reader {
     Visitor,
     /// Signed in, but without a public key that works.
     WithoutKey,
@@ -21,7 +21,7 @@ pub enum Reader {
 impl Reader {
     /// Finds out who sent a request. The documentation is readable without the database: a reader whose session cannot be
     /// looked up is a visitor.
-    pub async fn find(app: &App, headers: &HeaderMap) -> Reader {
+    pub(super) async fn find(app: &App, headers: &HeaderMap) -> Reader {
         let Ok(Some(user)) = session::find(app, headers).await else {
             return Reader::Visitor;
         };
@@ -39,7 +39,7 @@ impl Reader {
     }
 
     /// Returns the key, or nothing.
-    pub fn key(&self) -> &str {
+    pub(super) fn key(&self) -> &str {
         match self {
             Reader::WithKey(key) => key,
             Reader::Visitor | Reader::WithoutKey => "",
@@ -47,7 +47,7 @@ impl Reader {
     }
 
     /// Writes the key into samples.
-    pub fn fill(&self, html: &str) -> String {
+    pub(super) fn fill(&self, html: &str) -> String {
         match self {
             Reader::WithKey(key) => html.replace(PUBLIC_KEY, key),
             Reader::Visitor | Reader::WithoutKey => html.to_owned(),
@@ -55,7 +55,7 @@ impl Reader {
     }
 
     /// Sets how long caches may keep a page: one with a key belongs to one reader.
-    pub fn set_caching(&self, response: &mut Response) {
+    pub(super) fn set_caching(&self, response: &mut Response) {
         let policy = match self {
             Reader::Visitor => "no-cache",
             Reader::WithoutKey | Reader::WithKey(_) => "private, no-cache",

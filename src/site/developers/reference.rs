@@ -23,14 +23,14 @@ const TEXTS: &Reference = &DEVELOPERS_EN.reference;
 
 /// A group of operations.
 #[derive(Debug)]
-pub struct Tag {
+pub(super) struct Tag {
     pub name: String,
     pub description: String,
 }
 
 /// An operation of the API.
 #[derive(Debug)]
-pub struct Operation {
+pub(super) struct Operation {
     pub id: String,
     pub method: String,
     pub path: String,
@@ -53,7 +53,7 @@ pub struct Operation {
 }
 
 #[derive(Debug)]
-pub struct Parameter {
+pub(super) struct Parameter {
     pub name: String,
     /// `path`, `query` or `header`.
     pub place: String,
@@ -67,7 +67,7 @@ pub struct Parameter {
 
 /// A status with the codes of its errors.
 #[derive(Debug)]
-pub struct ResponseView {
+pub(super) struct ResponseView {
     pub status: String,
     pub description: String,
     pub codes: Vec<String>,
@@ -75,7 +75,7 @@ pub struct ResponseView {
 
 /// A parameter in the form of the console.
 #[derive(Debug)]
-pub struct Input {
+pub(super) struct Input {
     pub name: String,
     pub place: String,
     pub is_required: bool,
@@ -84,7 +84,7 @@ pub struct Input {
 }
 
 /// Reads the tags and operations of a description, in the order of the tags. Its examples are shown with `public_url`.
-pub fn read(description: &Value, public_url: &str) -> (Vec<Tag>, Vec<Operation>) {
+pub(super) fn read(description: &Value, public_url: &str) -> (Vec<Tag>, Vec<Operation>) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let tags = description["tags"].as_array().into_iter().flatten();
     let tags: Vec<Tag> = tags
@@ -145,7 +145,7 @@ impl Operation {
     }
 
     /// Returns the path of its page.
-    pub fn page(&self) -> String {
+    pub(super) fn page(&self) -> String {
         format!("/developers/reference/{}", self.id)
     }
 
@@ -171,7 +171,7 @@ impl Operation {
     }
 
     /// Returns the text in which the search looks: the path, parameters and fields.
-    pub fn searchable(&self) -> String {
+    pub(super) fn searchable(&self) -> String {
         let fields = self
             .body
             .iter()
@@ -188,12 +188,12 @@ impl Operation {
         )
     }
 
-    pub fn is_write(&self) -> bool {
+    pub(super) fn is_write(&self) -> bool {
         self.method != "GET"
     }
 
     /// Returns the fields of the console, with the values that were sent or else the examples.
-    pub fn inputs(&self, sent: &[(String, String)]) -> Vec<Input> {
+    pub(super) fn inputs(&self, sent: &[(String, String)]) -> Vec<Input> {
         let input = |parameter: &Parameter| {
             let value = sent.iter().find(|(name, _)| *name == parameter.name);
             let initial = match parameter.name.as_str() {
@@ -213,7 +213,7 @@ impl Operation {
     }
 
     /// Returns the path and query of the request that `inputs` describe.
-    pub fn request(&self, inputs: &[Input], public_key: &str) -> String {
+    pub(super) fn request(&self, inputs: &[Input], public_key: &str) -> String {
         let encode = |text: &str| utf8_percent_encode(text, RESERVED).to_string();
         let mut path = self.path.clone();
         let mut query = Vec::new();
@@ -254,7 +254,7 @@ impl Parameter {
     }
 
     /// Returns where the parameter is sent.
-    pub fn place_text(&self) -> &'static str {
+    pub(super) fn place_text(&self) -> &'static str {
         match self.place.as_str() {
             "path" => TEXTS.in_path,
             "header" => TEXTS.in_header,

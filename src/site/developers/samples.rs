@@ -6,12 +6,12 @@ use crate::web::texts::{DEVELOPERS_EN, Documentation};
 use askama::Template;
 
 /// What samples call the server.
-pub const SERVER: &str = "https://causeway.example";
+pub(super) const SERVER: &str = "https://causeway.example";
 /// What samples call the public key of the reader.
-pub const PUBLIC_KEY: &str = "PUBLIC_KEY";
+pub(super) const PUBLIC_KEY: &str = "PUBLIC_KEY";
 
 /// The ID of each language, its name, and how its files end.
-pub const LANGUAGES: [(&str, &str, &str); 6] = [
+pub(super) const LANGUAGES: [(&str, &str, &str); 6] = [
     ("curl", "curl", "sh"),
     ("javascript", "JavaScript", "js"),
     ("python", "Python", "py"),
@@ -75,7 +75,7 @@ const SINGLE: &[(&str, &str)] = &[
 /// A sample as a page shows it, in one language or several.
 #[derive(Debug, Template)]
 #[template(path = "site/developers/sample.html")]
-pub struct SampleView {
+pub(super) struct SampleView {
     /// Distinguishes the samples of a page.
     number: usize,
     title: String,
@@ -92,7 +92,7 @@ struct Code {
 
 impl SampleView {
     /// Returns the sample that `link` leads to, a file in the folder of samples.
-    pub fn find(link: &str, title: &str, number: usize) -> Option<SampleView> {
+    pub(super) fn find(link: &str, title: &str, number: usize) -> Option<SampleView> {
         let file = link.strip_prefix("samples/")?;
         let (name, ending) = file.rsplit_once('.')?;
         let codes = if let Some((_, text)) = SINGLE.iter().find(|(known, _)| *known == file) {

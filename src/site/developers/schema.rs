@@ -10,7 +10,7 @@ const MAX_PATTERN: usize = 60;
 
 /// A field of an object, with its path from the root: `nonprofits[].name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
+pub(super) struct Field {
     pub name: String,
     pub kind: String,
     pub is_required: bool,
@@ -19,14 +19,14 @@ pub struct Field {
 }
 
 /// Returns the schema that a reference names, or the schema itself.
-pub fn resolve<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
+pub(super) fn resolve<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
     let reference = schema["$ref"].as_str();
     let target = reference.and_then(|reference| root.pointer(reference.trim_start_matches('#')));
     target.unwrap_or(schema)
 }
 
 /// Returns the type of a value with its bounds: `integer, 1 to 500`.
-pub fn describe(schema: &Value, root: &Value) -> String {
+pub(super) fn describe(schema: &Value, root: &Value) -> String {
     let schema = resolve(schema, root);
     if let Some(options) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) {
         let options: Vec<String> = options.iter().map(|option| describe(option, root)).collect();
@@ -98,7 +98,7 @@ fn bounds(schema: &Value) -> Vec<String> {
 }
 
 /// Returns the fields of an object and of the objects in it, in alphabetical order at each level.
-pub fn fields(schema: &Value, root: &Value) -> Vec<Field> {
+pub(super) fn fields(schema: &Value, root: &Value) -> Vec<Field> {
     let mut fields = Vec::new();
     collect(schema, root, "", 0, &mut fields);
     fields

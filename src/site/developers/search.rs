@@ -10,7 +10,7 @@ const MAX_EXCERPT: usize = 220;
 
 /// A part of the documentation that can be found.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub(super) struct Entry {
     pub url: String,
     /// The title of its page.
     pub page: String,
@@ -22,7 +22,7 @@ pub struct Entry {
 
 /// A section that matches.
 #[derive(Debug, PartialEq, Eq)]
-pub struct SearchResult<'a> {
+pub(super) struct SearchResult<'a> {
     pub url: &'a str,
     pub page: &'a str,
     pub title: &'a str,
@@ -31,7 +31,7 @@ pub struct SearchResult<'a> {
 
 /// The index of the documentation.
 #[derive(Debug)]
-pub struct SearchIndex {
+pub(super) struct SearchIndex {
     entries: Vec<Entry>,
     /// The entry of each document: a long section is several documents.
     documents: Vec<usize>,
@@ -44,7 +44,7 @@ impl SearchIndex {
     /// # Panics
     ///
     /// Panics if the documentation cannot be indexed, which a test would find.
-    pub fn new(mut entries: Vec<Entry>) -> SearchIndex {
+    pub(super) fn new(mut entries: Vec<Entry>) -> SearchIndex {
         entries.sort_by_key(|entry| entry.rank);
         let mut builder = IndexBuilder::new();
         let mut documents = Vec::new();
@@ -79,7 +79,7 @@ impl SearchIndex {
     }
 
     /// Returns the sections that match, best match first.
-    pub fn search(&self, text: &str) -> Vec<SearchResult<'_>> {
+    pub(super) fn search(&self, text: &str) -> Vec<SearchResult<'_>> {
         let query = Query {
             limit: 2 * MAX_RESULTS,
             ..Query::new(text)

@@ -10,7 +10,7 @@ const MAX_PARTS: usize = 100;
 
 /// A field of a form.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Part<'a> {
+pub(super) struct Part<'a> {
     pub name: String,
     /// Whether it is a file input, chosen or not.
     pub is_file: bool,
@@ -20,7 +20,7 @@ pub struct Part<'a> {
 }
 
 /// Returns the boundary between parts that a media type names.
-pub fn boundary(media_type: &str) -> Option<String> {
+pub(super) fn boundary(media_type: &str) -> Option<String> {
     let (essence, parameters) = media_type.split_once(';')?;
     if !essence.trim().eq_ignore_ascii_case("multipart/form-data") {
         return None;
@@ -35,7 +35,7 @@ pub fn boundary(media_type: &str) -> Option<String> {
 }
 
 /// Returns the parts of a body, or `None` if it is not complete.
-pub fn parse<'a>(boundary: &str, body: &'a [u8]) -> Option<Vec<Part<'a>>> {
+pub(super) fn parse<'a>(boundary: &str, body: &'a [u8]) -> Option<Vec<Part<'a>>> {
     let delimiter = format!("\r\n--{boundary}");
     let mut rest = body.strip_prefix(&delimiter.as_bytes()[2..])?;
     let mut parts = Vec::new();

@@ -29,7 +29,7 @@ impl<K: Eq + Hash + Copy, V: Default> Default for ShardedMap<K, V> {
 
 impl<K: Eq + Hash + Copy, V: Default> ShardedMap<K, V> {
     /// Returns the entry of a key, and creates it if necessary.
-    pub fn get(&self, key: K) -> Arc<V> {
+    pub(crate) fn get(&self, key: K) -> Arc<V> {
         let shard = &self.shards[self.hasher.hash_one(key) as usize % SHARDS];
         let entries = shard.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = entries.get(&key) {
@@ -41,14 +41,14 @@ impl<K: Eq + Hash + Copy, V: Default> ShardedMap<K, V> {
     }
 
     /// Returns whether there is an entry for a key.
-    pub fn contains(&self, key: K) -> bool {
+    pub(crate) fn contains(&self, key: K) -> bool {
         let shard = &self.shards[self.hasher.hash_one(key) as usize % SHARDS];
         let entries = shard.read().unwrap_or_else(PoisonError::into_inner);
         entries.contains_key(&key)
     }
 
     /// Calls a function for every entry.
-    pub fn for_each(&self, mut visit: impl FnMut(K, &V)) {
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(K, &V)) {
         for shard in &self.shards {
             let entries = shard.read().unwrap_or_else(PoisonError::into_inner);
             entries.iter().for_each(|(key, entry)| visit(*key, entry));
@@ -56,7 +56,7 @@ impl<K: Eq + Hash + Copy, V: Default> ShardedMap<K, V> {
     }
 
     /// Removes the entries for which `keep` returns `false`, except those that are in use.
-    pub fn retain(&self, mut keep: impl FnMut(K, &V) -> bool) {
+    pub(crate) fn retain(&self, mut keep: impl FnMut(K, &V) -> bool) {
         for shard in &self.shards {
             let mut entries = shard.write().unwrap_or_else(PoisonError::into_inner);
             entries.retain(|key, entry| Arc::strong_count(entry) > 1 || keep(*key, entry));
@@ -67,14 +67,14 @@ impl<K: Eq + Hash + Copy, V: Default> ShardedMap<K, V> {
     }
 
     /// Returns the number of entries.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         let lengths = self.shards.iter();
         lengths
             .map(|shard| shard.read().unwrap_or_else(PoisonError::into_inner).len())
             .sum()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }

@@ -17,7 +17,7 @@ pub const RETURNED: &str = "returned";
 pub const SLUG: &str = "slug";
 
 /// The maximum length of a recorded value, in characters. Longer texts are shortened.
-pub const MAX_VALUE_CHARS: usize = 500;
+pub(crate) const MAX_VALUE_CHARS: usize = 500;
 
 /// A change of one field.
 #[derive(Clone, Debug, PartialEq, Eq)]

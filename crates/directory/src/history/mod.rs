@@ -10,7 +10,7 @@ pub mod imports;
 pub mod store;
 
 pub use change::{
-    ADDED, Change, GONE, MAX_VALUE_CHARS, MergedChanges, RETURNED, SLUG, compare_filings, compare_profiles,
+    ADDED, Change, GONE, MergedChanges, RETURNED, SLUG, compare_filings, compare_profiles,
     compare_return_profiles,
 };
 pub use store::{FieldChange, HistoryEntry, list};

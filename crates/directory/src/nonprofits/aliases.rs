@@ -49,12 +49,12 @@ pub fn common_names(ein: Ein) -> &'static str {
 }
 
 /// Returns the website of a well-known nonprofit, by which it is found.
-pub fn common_website(ein: Ein) -> Option<&'static str> {
+pub(crate) fn common_website(ein: Ein) -> Option<&'static str> {
     BY_EIN.get(&ein)?.website_url.as_deref()
 }
 
 /// Returns the approximate annual revenue of a well-known nonprofit, in dollars.
-pub fn typical_revenue(ein: Ein) -> Option<i64> {
+pub(crate) fn typical_revenue(ein: Ein) -> Option<i64> {
     BY_EIN.get(&ein)?.revenue
 }
 

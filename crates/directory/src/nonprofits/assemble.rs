@@ -13,7 +13,7 @@ use platform::ids::NonprofitId;
 use std::borrow::Cow;
 
 /// Returns all that is stated about the nonprofit of a row.
-pub fn statements<'a>(row: &'a NonprofitRow, profile: Option<&'a Profile>) -> Statements<'a> {
+pub(crate) fn statements<'a>(row: &'a NonprofitRow, profile: Option<&'a Profile>) -> Statements<'a> {
     Statements {
         filing: row.stored.filing(),
         is_listed: row.stored.listed,
@@ -28,7 +28,7 @@ pub fn statements<'a>(row: &'a NonprofitRow, profile: Option<&'a Profile>) -> St
 
 /// Calls `then` with the nonprofit of a row and its profile. See [`precedence`](super::precedence) for which statements
 /// are used.
-pub fn assemble<T>(
+pub(crate) fn assemble<T>(
     row: &NonprofitRow,
     profile: Option<&Profile>,
     causes: &Causes,

@@ -45,24 +45,24 @@ fn forms(table: &'static str) -> impl Iterator<Item = (&'static str, &'static st
 const MAX_LISTED_LENGTH: usize = 14;
 
 /// Returns the listed form of a word.
-pub fn lookup(word: &str) -> Option<&'static str> {
+pub(crate) fn lookup(word: &str) -> Option<&'static str> {
     (word.len() <= MAX_LISTED_LENGTH)
         .then(|| NAME_WORDS.0.get(word).copied())
         .flatten()
 }
 
 /// Returns the form of a word after `ST` or `SAINT`: the church `ST PETERS` is St Peter's.
-pub fn lookup_after_saint(word: &str) -> Option<&'static str> {
+pub(crate) fn lookup_after_saint(word: &str) -> Option<&'static str> {
     NAME_WORDS.1.get(word).copied()
 }
 
 /// Returns the listed form of a word in the name of a city.
-pub fn lookup_city_word(word: &str) -> Option<&'static str> {
+pub(crate) fn lookup_city_word(word: &str) -> Option<&'static str> {
     CITY_WORDS.get(word).copied()
 }
 
 /// Returns whether a word is lowercase inside a name: `Friends of the Library`.
-pub fn is_minor_word(word: &str) -> bool {
+pub(crate) fn is_minor_word(word: &str) -> bool {
     word.len() <= 4 && MINOR_WORDS.contains(&word)
 }
 
@@ -72,7 +72,7 @@ const MINOR_WORDS: [&str; 28] = [
 ];
 
 /// Returns whether a word at the end of a name can only be a state. Codes without a vowel stay in capitals anyway.
-pub fn is_state_code(word: &str) -> bool {
+pub(crate) fn is_state_code(word: &str) -> bool {
     word.len() == 2 && STATE_CODES.contains(&word)
 }
 
@@ -83,7 +83,7 @@ const STATE_CODES: [&str; 27] = [
 
 /// Writes a word in its usual form: the listed form, or the one that the rules for digits, Roman numerals, acronyms and Mc
 /// produce.
-pub fn write_word(out: &mut String, word: &str) {
+pub(crate) fn write_word(out: &mut String, word: &str) {
     if let Some(written) = lookup(word) {
         out.push_str(written);
     } else if word.starts_with(|c: char| c.is_ascii_digit()) {
@@ -112,14 +112,14 @@ fn write_number_word(out: &mut String, word: &str) {
 }
 
 /// Writes a word with its first letter as it is and the others in lowercase.
-pub fn write_capitalized(out: &mut String, word: &str) {
+pub(crate) fn write_capitalized(out: &mut String, word: &str) {
     let first = word.chars().next().map_or(0, char::len_utf8);
     out.push_str(&word[..first]);
     write_lowercase(out, &word[first..]);
 }
 
 /// Writes a word in lowercase.
-pub fn write_lowercase(out: &mut String, word: &str) {
+pub(crate) fn write_lowercase(out: &mut String, word: &str) {
     if word.is_ascii() {
         let start = out.len();
         out.push_str(word);
@@ -146,7 +146,7 @@ fn is_roman_numeral(word: &str) -> bool {
 }
 
 /// Returns whether a word can be pronounced. A word without A, E, I, O, U or Y is an acronym.
-pub fn is_pronounceable(word: &str) -> bool {
+pub(crate) fn is_pronounceable(word: &str) -> bool {
     word.bytes()
         .any(|b| !b.is_ascii_uppercase() || matches!(b, b'A' | b'E' | b'I' | b'O' | b'U' | b'Y'))
 }

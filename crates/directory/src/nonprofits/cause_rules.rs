@@ -25,7 +25,7 @@ impl fmt::Display for CausesError {
 impl std::error::Error for CausesError {}
 
 /// The causes that cover a whole field. If the code is specific, only the code assigns them.
-pub const FIELDS: [&str; 8] = [
+pub(super) const FIELDS: [&str; 8] = [
     "animals",
     "culture",
     "education",
@@ -38,7 +38,7 @@ pub const FIELDS: [&str; 8] = [
 
 /// The rules that assign causes.
 #[derive(Debug, Default)]
-pub struct Rules {
+pub(super) struct Rules {
     fields: CauseSet,
     by_code: HashMap<String, Rule>,
     by_word: HashMap<String, WordRules>,
@@ -84,14 +84,19 @@ impl Condition {
 
 impl Rules {
     /// Creates rules that assign nothing. `fields` are the causes that only a specific code assigns.
-    pub fn new(fields: CauseSet) -> Rules {
+    pub(super) fn new(fields: CauseSet) -> Rules {
         Rules {
             fields,
             ..Rules::default()
         }
     }
 
-    pub fn add_code(&mut self, prefix: String, causes: CauseSet, when: &str) -> Result<(), CausesError> {
+    pub(super) fn add_code(
+        &mut self,
+        prefix: String,
+        causes: CauseSet,
+        when: &str,
+    ) -> Result<(), CausesError> {
         let condition = Condition::parse(&prefix, when)?;
         if condition == Condition::Broad {
             return Err(CausesError(format!(
@@ -102,7 +107,7 @@ impl Rules {
         Ok(())
     }
 
-    pub fn add_words(&mut self, words: &str, causes: CauseSet, when: &str) -> Result<(), CausesError> {
+    pub(crate) fn add_words(&mut self, words: &str, causes: CauseSet, when: &str) -> Result<(), CausesError> {
         let rule = Rule {
             causes,
             condition: Condition::parse(words, when)?,
@@ -118,7 +123,7 @@ impl Rules {
     }
 
     /// Returns the causes of a nonprofit according to its code and its name.
-    pub fn of(&self, ntee: Option<Ntee>, name: &str) -> CauseSet {
+    pub(super) fn of(&self, ntee: Option<Ntee>, name: &str) -> CauseSet {
         let is_broad = ntee.is_none_or(Ntee::is_broad);
         let by_code = ntee.and_then(|ntee| self.of_code(ntee));
         let (mut causes, mut fallback) = match by_code {
@@ -177,7 +182,7 @@ impl Rules {
     }
 
     #[cfg(test)]
-    pub fn all(&self) -> impl Iterator<Item = CauseSet> {
+    pub(super) fn all(&self) -> impl Iterator<Item = CauseSet> {
         let rules = self.by_word.values().flat_map(|rules| {
             rules
                 .single

@@ -48,7 +48,7 @@ impl CauseSet {
 
     /// Returns whether the sets have a cause in common.
     #[inline]
-    pub const fn intersects(self, other: CauseSet) -> bool {
+    pub(crate) const fn intersects(self, other: CauseSet) -> bool {
         self.0 & other.0 != 0
     }
 

@@ -93,7 +93,12 @@ const NOT_NAMES: [&str; 26] = [
 /// Returns the second name line if it is a name and adds something to the first line and the city.
 ///
 /// `in_group` says whether the nonprofit belongs to a group exemption, whose members may all have the same first line.
-pub fn distinguishing<'a>(chapter: &'a str, name: &str, city: &str, in_group: bool) -> Option<&'a str> {
+pub(crate) fn distinguishing<'a>(
+    chapter: &'a str,
+    name: &str,
+    city: &str,
+    in_group: bool,
+) -> Option<&'a str> {
     if chapter.is_empty() || chapter.len() > MAX_LENGTH || chapter.starts_with('%') {
         return None;
     }

@@ -11,7 +11,7 @@ use std::fmt::Write;
 ///
 /// `location` may be empty. If donations are known not to be deductible, a second sentence says so. The text has fewer
 /// than 200 characters, or fewer than 250 with a chapter.
-pub fn describe(
+pub(crate) fn describe(
     chapter: Option<&str>,
     facts: Option<&IrsFacts>,
     ntee: Option<Ntee>,

@@ -77,7 +77,7 @@ fn plural(phrase: &str) -> Option<String> {
 }
 
 /// Iterates over what people type, each with the kind that it means.
-pub fn typed_phrases() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn typed_phrases() -> impl Iterator<Item = (&'static str, &'static str)> {
     RULES
         .typed
         .iter()
@@ -85,7 +85,10 @@ pub fn typed_phrases() -> impl Iterator<Item = (&'static str, &'static str)> {
 }
 
 /// Returns the kinds of a nonprofit with this NTEE code and these names.
-pub fn kinds_of<'n>(ntee: Option<&str>, names: impl IntoIterator<Item = &'n str>) -> Vec<&'static str> {
+pub(crate) fn kinds_of<'n>(
+    ntee: Option<&str>,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Vec<&'static str> {
     let rules = &*RULES;
     let mut kinds: Vec<usize> = ntee
         .and_then(|code| rules.by_code.get(code))

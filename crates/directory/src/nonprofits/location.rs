@@ -83,7 +83,7 @@ fn corrected(filed: &str) -> Option<&'static str> {
 ///
 /// For foreign organizations, the IRS files have the country in the city column and no state. `country` is empty for them
 /// and for everything in the United States.
-pub fn location_line(city_filed: &str, state: &str, country: &str) -> String {
+pub(crate) fn location_line(city_filed: &str, state: &str, country: &str) -> String {
     let mut line = city(city_filed);
     let state = state.trim();
     if !state.is_empty() {
@@ -128,7 +128,7 @@ pub fn state_name(code: &str) -> Option<&'static str> {
 }
 
 /// Returns the postal code of a state, territory or armed forces region by its code or name. Ignores letter case.
-pub fn state_code(text: &str) -> Option<&'static str> {
+pub(crate) fn state_code(text: &str) -> Option<&'static str> {
     let text = text.trim();
     STATES
         .iter()

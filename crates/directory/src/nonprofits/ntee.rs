@@ -164,13 +164,13 @@ impl Ntee {
     }
 
     /// Returns whether the code means that the nonprofit was not classified.
-    pub const fn is_unclassified(self) -> bool {
+    pub(crate) const fn is_unclassified(self) -> bool {
         self.0[0] == b'Z'
     }
 
     /// Returns whether the code names only the group, a form of support within it, or a decile that most of the group
     /// is in: schools, multi-purpose human services, international aid, science in general.
-    pub fn is_broad(self) -> bool {
+    pub(crate) fn is_broad(self) -> bool {
         matches!(self.0[1], b'0' | b'1')
             || self.0[1..] == *b"99"
             || matches!(self.0[0], b'T' | b'Z')

@@ -7,7 +7,7 @@ use super::tax_record::TaxRecord;
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// A file that an operator imported.
     Operator,
     /// A return of Form 990, 990-EZ or 990-PF.
@@ -19,11 +19,11 @@ pub enum Origin {
 }
 
 /// A value and where it comes from.
-pub type Stated<T> = (T, Origin);
+pub(crate) type Stated<T> = (T, Origin);
 
 /// All that is stated about a nonprofit.
 #[derive(Clone, Copy, Debug)]
-pub struct Statements<'a> {
+pub(crate) struct Statements<'a> {
     pub filing: Filing<'a>,
     /// Whether the filing comes from the master file, and not from an operator.
     pub is_listed: bool,
@@ -33,7 +33,7 @@ pub struct Statements<'a> {
 
 impl<'a> Statements<'a> {
     /// Returns a text of the profile, unless it is empty.
-    pub fn in_profile(&self, field: fn(&Profile) -> &Option<String>) -> Option<&'a str> {
+    pub(crate) fn in_profile(&self, field: fn(&Profile) -> &Option<String>) -> Option<&'a str> {
         let text = self.profile.and_then(|profile| field(profile).as_deref());
         text.filter(|text| !text.is_empty())
     }
@@ -43,7 +43,7 @@ impl<'a> Statements<'a> {
     }
 
     /// Returns the origin of what the filing says.
-    pub fn filing_origin(&self) -> Origin {
+    pub(crate) fn filing_origin(&self) -> Origin {
         if self.is_listed {
             Origin::MasterFile
         } else {
@@ -53,7 +53,7 @@ impl<'a> Statements<'a> {
 
     /// Returns the display name, or `None` if it is the legal name. A return decides only which letters are capitals,
     /// because a return may have the name of another unit of the nonprofit.
-    pub fn name(&self) -> Option<Stated<&'a str>> {
+    pub(crate) fn name(&self) -> Option<Stated<&'a str>> {
         let name = self.tax_record.name;
         let is_same = self.is_listed && !name.is_empty() && name.eq_ignore_ascii_case(self.filing.name);
         self.by_operator(|profile| &profile.name)
@@ -61,19 +61,19 @@ impl<'a> Statements<'a> {
     }
 
     /// Returns the short description, or `None` if one has to be generated.
-    pub fn description(&self) -> Option<Stated<&'a str>> {
+    pub(crate) fn description(&self) -> Option<Stated<&'a str>> {
         self.by_operator(|profile| &profile.description)
             .or_else(|| in_return(self.tax_record.description))
     }
 
     /// Returns the long description.
-    pub fn description_long(&self) -> Option<Stated<&'a str>> {
+    pub(crate) fn description_long(&self) -> Option<Stated<&'a str>> {
         self.by_operator(|profile| &profile.description_long)
             .or_else(|| in_return(self.tax_record.description_long))
     }
 
     /// Returns the website: of Form 990 and Form 990-N, that of the later period.
-    pub fn website_url(&self) -> Option<Stated<&'a str>> {
+    pub(crate) fn website_url(&self) -> Option<Stated<&'a str>> {
         let (in_return, return_period) = self.tax_record.return_website;
         let (in_epostcard, epostcard_period) = self.tax_record.epostcard_website;
         let is_in_return =
@@ -89,7 +89,7 @@ impl<'a> Statements<'a> {
 
     /// Returns the latest revenue known, in dollars: that of the return, unless the master file has one of a later period
     /// or an operator stated one.
-    pub fn revenue(&self) -> Option<Stated<i64>> {
+    pub(crate) fn revenue(&self) -> Option<Stated<i64>> {
         let facts = self.filing.facts.unwrap_or_default();
         let filed = facts.revenue.map(|dollars| (dollars, self.filing_origin()));
         if filed.is_some() && !self.is_listed {

@@ -155,7 +155,7 @@ fn is_uuid(text: &str) -> bool {
 }
 
 /// Returns whether the site uses a word as a route.
-pub fn is_reserved(text: &str) -> bool {
+pub(crate) fn is_reserved(text: &str) -> bool {
     RESERVED.contains(text) || is_version(text)
 }
 

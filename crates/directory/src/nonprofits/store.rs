@@ -147,7 +147,7 @@ from_row!(Filings {
 });
 
 /// Finds what the files of the IRS besides the master file say about an EIN.
-pub async fn find_filings(db: &Db, ein: Ein) -> sqlx::Result<Filings> {
+pub(crate) async fn find_filings(db: &Db, ein: Ein) -> sqlx::Result<Filings> {
     let ein = i64::from(ein.value());
     db.fetch_one(query(FILINGS).bind(ein)).await
 }
@@ -227,7 +227,7 @@ pub async fn find_stored(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<O
 }
 
 /// Finds the row of a nonprofit, with what the other files of the IRS say.
-pub async fn find_row(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<Option<NonprofitRow>> {
+pub(crate) async fn find_row(tx: &mut Tx, identifier: &Identifier) -> sqlx::Result<Option<NonprofitRow>> {
     match identifier {
         Identifier::Id(id) => tx.fetch_optional(query(BY_ID).bind(id.0)).await,
         Identifier::Ein(ein) => {
@@ -272,7 +272,7 @@ pub async fn list_profiles(tx: &mut Tx) -> sqlx::Result<HashMap<Uuid, Profile>> 
 }
 
 /// Lists the former slugs of renamed nonprofits, sorted.
-pub async fn list_former_slugs(tx: &mut Tx) -> sqlx::Result<Vec<(String, Uuid)>> {
+pub(crate) async fn list_former_slugs(tx: &mut Tx) -> sqlx::Result<Vec<(String, Uuid)>> {
     tx.fetch_all(query(FORMER_SLUGS)).await
 }
 
@@ -320,7 +320,7 @@ pub async fn upsert_profile(tx: &mut Tx, profile: &Profile, source: SourceId) ->
 
 /// The sources of what is stated about a nonprofit, and the periods that they are about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SourceNumbers {
+pub(crate) struct SourceNumbers {
     /// The last change of the profile.
     pub profile: Option<i64>,
     pub description: Option<i64>,
@@ -352,7 +352,7 @@ from_row!(SourceNumbers {
 });
 
 /// Finds the sources of what is stated about a nonprofit.
-pub async fn find_sources(tx: &mut Tx, id: NonprofitId) -> sqlx::Result<Option<SourceNumbers>> {
+pub(crate) async fn find_sources(tx: &mut Tx, id: NonprofitId) -> sqlx::Result<Option<SourceNumbers>> {
     tx.fetch_optional(query(SOURCES).bind(id.0)).await
 }
 

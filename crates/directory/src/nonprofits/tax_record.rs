@@ -10,7 +10,7 @@ const SEPARATOR: char = '\u{1f}';
 
 /// The parsed text. Empty texts are unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TaxRecord<'a> {
+pub(crate) struct TaxRecord<'a> {
     pub facts: TaxFacts,
     /// The name in the latest return, if it is not in capitals.
     pub name: &'a str,
@@ -26,7 +26,7 @@ pub struct TaxRecord<'a> {
 
 impl<'a> TaxRecord<'a> {
     /// Parses the text. Fields that are missing or invalid are unknown.
-    pub fn parse(text: &'a str) -> TaxRecord<'a> {
+    pub(crate) fn parse(text: &'a str) -> TaxRecord<'a> {
         let mut fields = text.split(SEPARATOR);
         let mut field = || fields.next().unwrap_or_default();
         let flags = field().as_bytes();

@@ -14,8 +14,8 @@ use thiserror::Error;
 /// The radius in miles if none is sent.
 pub const DEFAULT_RADIUS: f64 = 25.0;
 /// The smallest and the largest radius in miles.
-pub const MIN_RADIUS: f64 = 1.0;
-pub const MAX_RADIUS: f64 = 500.0;
+pub(crate) const MIN_RADIUS: f64 = 1.0;
+pub(crate) const MAX_RADIUS: f64 = 500.0;
 
 /// Labels narrow a search down only if fewer than one in this many nonprofits carries one of them.
 const MIN_SELECTIVITY: usize = 16;
@@ -169,7 +169,7 @@ impl Area {
     }
 
     /// Returns the number of documents of an index that carry one of the labels.
-    pub fn count_candidates<B: AsRef<[u8]>>(&self, index: &Index<B>) -> usize {
+    pub(crate) fn count_candidates<B: AsRef<[u8]>>(&self, index: &Index<B>) -> usize {
         let labels = self.labels.iter();
         labels
             .filter_map(|label| index.documents_with_label(label))
@@ -179,7 +179,7 @@ impl Area {
 
     /// Returns whether the labels narrow a search of an index down. A circle around much of the directory is tested
     /// for each result instead.
-    pub fn is_selective<B: AsRef<[u8]>>(&self, index: &Index<B>) -> bool {
+    pub(crate) fn is_selective<B: AsRef<[u8]>>(&self, index: &Index<B>) -> bool {
         self.count_candidates(index) <= index.len() / MIN_SELECTIVITY
     }
 }

@@ -37,7 +37,7 @@ pub struct BuildReport {
 }
 
 /// Builds a snapshot of the current store in `folder`.
-pub async fn build(
+pub(crate) async fn build(
     db: &Db,
     store: Uuid,
     causes: &'static Causes,

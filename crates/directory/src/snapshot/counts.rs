@@ -80,7 +80,7 @@ impl Counts {
 
     /// Subtracts the counts of nonprofits that are among those counted.
     #[must_use]
-    pub fn minus(self, other: Counts) -> Counts {
+    pub(crate) fn minus(self, other: Counts) -> Counts {
         let (fields, other) = (self.fields(), other.fields());
         Counts::from_fields(std::array::from_fn(|at| fields[at].saturating_sub(other[at])))
     }

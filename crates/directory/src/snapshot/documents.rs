@@ -10,19 +10,19 @@ use ::search::{BuildError, Document, IndexBuilder};
 use platform::text::fold;
 
 /// Returns the label of all nonprofits of a cause.
-pub fn cause_label(name: &str) -> String {
+pub(crate) fn cause_label(name: &str) -> String {
     format!("cause:{}", name.trim().to_ascii_lowercase())
 }
 
 /// Returns the label of all nonprofits in a state.
-pub fn state_label(code: &str) -> String {
+pub(crate) fn state_label(code: &str) -> String {
     format!("state:{}", code.trim().to_ascii_uppercase())
 }
 
 /// Returns the label of all nonprofits in cities with a name, in any state.
 ///
 /// Saint, Mount and Fort have the same label as their abbreviations.
-pub fn city_label(name: &str) -> String {
+pub(crate) fn city_label(name: &str) -> String {
     let mut label = String::from("city");
     for (index, word) in fold(name, ' ').split(' ').enumerate() {
         label.push(if index == 0 { ':' } else { ' ' });
@@ -37,23 +37,23 @@ pub fn city_label(name: &str) -> String {
 }
 
 /// The label of nonprofits that can receive donations.
-pub const DISBURSABLE: &str = "disbursable";
+pub(crate) const DISBURSABLE: &str = "disbursable";
 
 /// The label of nonprofits to which donations are tax-deductible.
-pub const DEDUCTIBLE: &str = "deductible";
+pub(crate) const DEDUCTIBLE: &str = "deductible";
 
 /// Returns the label of all nonprofits of a size.
-pub fn size_label(size: Size) -> String {
+pub(crate) fn size_label(size: Size) -> String {
     format!("size:{}", size.name())
 }
 
 /// Creates a builder that knows the aliases and kinds of the data files.
-pub fn index_builder() -> IndexBuilder {
+pub(crate) fn index_builder() -> IndexBuilder {
     IndexBuilder::with_thesaurus(thesaurus())
 }
 
 /// Adds a nonprofit to an index.
-pub fn add(
+pub(crate) fn add(
     builder: &mut IndexBuilder,
     nonprofit: &Nonprofit<'_>,
     causes: &Causes,

@@ -2,7 +2,7 @@
 
 /// How the overlay changes one list of the snapshot.
 #[derive(Debug, Default)]
-pub struct Edits {
+pub(crate) struct Edits {
     /// The indexes of removed elements, sorted.
     pub removed: Vec<usize>,
     /// The index before which an element is inserted, and its position in the overlay; sorted.
@@ -11,7 +11,7 @@ pub struct Edits {
 
 /// An element of an edited list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Element {
+pub(crate) enum Element {
     /// An index in the list of the snapshot.
     Snapshot(usize),
     /// A position in the overlay.
@@ -21,7 +21,7 @@ pub enum Element {
 impl Edits {
     /// Returns `take` elements of the edited list after the first `skip`. The cost depends on the number of edits, not on
     /// the length of the list.
-    pub fn window(&self, length: usize, skip: usize, take: usize) -> Vec<Element> {
+    pub(crate) fn window(&self, length: usize, skip: usize, take: usize) -> Vec<Element> {
         let mut window = Vec::with_capacity(take.min(128));
         let (mut removed, mut added) = (self.removed.iter().peekable(), self.added.iter().peekable());
         let (mut index, mut to_skip) = (0, skip);

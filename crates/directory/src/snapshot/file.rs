@@ -28,7 +28,7 @@ const FIXED_SIZE: usize = 8 + 4 + 4 + 16 + 8 + 16 + 8 + 4;
 const SECTION_ENTRY_SIZE: usize = 8 + 4;
 const MAX_SECTIONS: usize = 4_096;
 /// The prefix of snapshots that are being written.
-pub const TEMPORARY_PREFIX: &str = "building-";
+pub(crate) const TEMPORARY_PREFIX: &str = "building-";
 const BUFFER_SIZE: usize = 1 << 20;
 
 /// What a snapshot was built from.
@@ -59,7 +59,7 @@ pub enum SnapshotError {
 
 /// An open snapshot file: verified, memory-mapped and immutable.
 #[derive(Debug)]
-pub struct SnapshotFile {
+pub(crate) struct SnapshotFile {
     map: Mmap,
     /// When the file was written.
     pub modified_at: SystemTime,
@@ -85,7 +85,7 @@ impl SnapshotMeta {
 
 impl SnapshotFile {
     /// Opens a file and verifies all checksums.
-    pub fn open(path: &Path) -> Result<SnapshotFile, SnapshotError> {
+    pub(crate) fn open(path: &Path) -> Result<SnapshotFile, SnapshotError> {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
         let length = metadata.len() as usize;
@@ -126,17 +126,17 @@ impl SnapshotFile {
     }
 
     /// Returns the number of sections.
-    pub fn sections(&self) -> usize {
+    pub(crate) fn sections(&self) -> usize {
         self.sections.len()
     }
 
     /// Returns the checksum of a section.
-    pub fn checksum(&self, number: usize) -> u32 {
+    pub(crate) fn checksum(&self, number: usize) -> u32 {
         self.checksums.get(number).copied().unwrap_or_default()
     }
 
     /// Returns the bytes of a section. A section that does not exist is empty.
-    pub fn section(&self, number: usize) -> &[u8] {
+    pub(crate) fn section(&self, number: usize) -> &[u8] {
         self.sections
             .get(number)
             .map_or(&[], |range| &self.map[range.clone()])
@@ -144,7 +144,7 @@ impl SnapshotFile {
 }
 
 /// Writes a snapshot file section by section.
-pub struct SnapshotWriter {
+pub(crate) struct SnapshotWriter {
     out: BufWriter<tempfile::NamedTempFile>,
     path: PathBuf,
     meta: SnapshotMeta,
@@ -155,12 +155,12 @@ pub struct SnapshotWriter {
 
 impl SnapshotWriter {
     /// Creates a temporary file for a snapshot of `sections` sections. [`finish`](Self::finish) renames it to `path`.
-    pub fn create(path: &Path, meta: SnapshotMeta, sections: usize) -> io::Result<SnapshotWriter> {
+    pub(crate) fn create(path: &Path, meta: SnapshotMeta, sections: usize) -> io::Result<SnapshotWriter> {
         SnapshotWriter::create_with_prefix(path, TEMPORARY_PREFIX, meta, sections)
     }
 
     /// Does the same as [`create`](Self::create) with another prefix for the name of the temporary file.
-    pub fn create_with_prefix(
+    pub(crate) fn create_with_prefix(
         path: &Path,
         prefix: &str,
         meta: SnapshotMeta,
@@ -181,7 +181,7 @@ impl SnapshotWriter {
     }
 
     /// Begins a section. Sections must be written in the order of their numbers.
-    pub fn begin_section(&mut self, number: usize) -> io::Result<()> {
+    pub(crate) fn begin_section(&mut self, number: usize) -> io::Result<()> {
         self.end_section()?;
         assert_eq!(self.sizes.len(), number, "sections are written in order");
         self.current = Some((0, crc32fast::Hasher::new()));
@@ -197,7 +197,7 @@ impl SnapshotWriter {
     }
 
     /// Writes the header, syncs the file and renames it.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         use std::io::Seek;
         self.end_section()?;
         assert_eq!(self.sizes.len(), self.expected, "every section was written");
@@ -226,7 +226,7 @@ impl Write for SnapshotWriter {
 }
 
 /// Renames a damaged file, so that it can be inspected.
-pub fn set_aside(path: &Path) -> io::Result<()> {
+pub(crate) fn set_aside(path: &Path) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(".damaged");
     fs::rename(path, name)

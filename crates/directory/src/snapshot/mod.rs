@@ -64,7 +64,7 @@ pub enum Section {
 }
 
 /// The number of sections.
-pub const SECTIONS: usize = Section::Search as usize + 1;
+pub(crate) const SECTIONS: usize = Section::Search as usize + 1;
 
 /// The bytes of the search index in the mapped file.
 #[derive(Clone, Debug)]

@@ -129,7 +129,7 @@ impl Overlay {
     }
 
     /// Returns how the list of a cause changes.
-    pub fn edits(&self, cause: &str) -> &Edits {
+    pub(crate) fn edits(&self, cause: &str) -> &Edits {
         static NONE: Edits = Edits {
             removed: Vec::new(),
             added: Vec::new(),
@@ -183,7 +183,7 @@ impl Overlay {
     }
 
     /// Returns the number of nonprofits that are not in the snapshot.
-    pub fn count_new(&self, snapshot: &Snapshot) -> usize {
+    pub(crate) fn count_new(&self, snapshot: &Snapshot) -> usize {
         let is_new = |id: &&Uuid| snapshot.position(&Identifier::Id(NonprofitId(**id))).is_none();
         self.by_id.keys().filter(is_new).count()
     }

@@ -117,7 +117,7 @@ impl Publisher {
     }
 
     /// Lists the manifests of snapshots of these revisions that this server may be able to use, the newest first.
-    pub async fn list_usable(
+    pub(crate) async fn list_usable(
         &self,
         revisions: RangeInclusive<i64>,
     ) -> anyhow::Result<Vec<(String, Manifest)>> {

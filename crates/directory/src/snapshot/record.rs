@@ -218,7 +218,7 @@ pub fn slug(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 /// Reads the name and the ID of a record, which decide the order of equally prominent nonprofits.
-pub fn name_and_id(bytes: &[u8]) -> (&str, &[u8]) {
+pub(crate) fn name_and_id(bytes: &[u8]) -> (&str, &[u8]) {
     let name = read(bytes).map_or("", |nonprofit| nonprofit.name);
     (name, &bytes[..16.min(bytes.len())])
 }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 const CODE_VERSION: u32 = 5;
 
 /// Returns a checksum of everything that turns rows into records: a binary with other rules rebuilds the snapshot.
-pub fn rules() -> u32 {
+pub(crate) fn rules() -> u32 {
     static RULES: LazyLock<u32> = LazyLock::new(|| {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
@@ -34,6 +34,6 @@ pub fn rules() -> u32 {
 }
 
 /// Returns the file name of the snapshot of a revision; names sort by revision.
-pub fn file_name(revision: i64) -> String {
+pub(crate) fn file_name(revision: i64) -> String {
     format!("{revision:012}.snapshot")
 }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 /// URLs per sitemap, the maximum of the protocol.
-pub const URLS_PER_SITEMAP: u32 = 50_000;
+pub(crate) const URLS_PER_SITEMAP: u32 = 50_000;
 /// Incremented whenever the content of the file changes for the same nonprofits.
 const VERSION: u32 = 1;
 const EXTENSION: &str = "sitemaps";

@@ -91,7 +91,7 @@ pub fn write(mut entries: Vec<(u64, u32)>, out: &mut impl Write) -> io::Result<(
 }
 
 /// Maps a small number, such as an EIN, to a key: Fibonacci hashing. No two numbers have the same key.
-pub fn number_key(number: u64) -> u64 {
+pub(crate) fn number_key(number: u64) -> u64 {
     number.wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 

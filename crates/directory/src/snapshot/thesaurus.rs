@@ -9,7 +9,7 @@ use ::search::Thesaurus;
 use std::sync::{Arc, LazyLock};
 
 /// The file of aliases.
-pub const ALIASES: &str = include_str!(concat!(
+pub(crate) const ALIASES: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../data/search-aliases.csv"
 ));
@@ -35,7 +35,7 @@ static THESAURUS: LazyLock<Arc<Thesaurus>> = LazyLock::new(|| {
 });
 
 /// Returns the thesaurus.
-pub fn thesaurus() -> Arc<Thesaurus> {
+pub(super) fn thesaurus() -> Arc<Thesaurus> {
     Arc::clone(&THESAURUS)
 }
 

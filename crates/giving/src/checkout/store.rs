@@ -309,7 +309,7 @@ pub(crate) async fn list_pending(db: &Db) -> sqlx::Result<Vec<Uuid>> {
 
 /// What the partner's link passed on with a donation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PartnerFields {
+pub(crate) struct PartnerFields {
     pub partner_id: Option<String>,
     pub partner_metadata: Option<String>,
     pub designation: Option<String>,

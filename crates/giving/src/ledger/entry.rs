@@ -199,7 +199,7 @@ pub struct TotalsByMode {
 }
 
 /// The totals of a fundraiser in one mode, and what one donor has given to it in that mode, net of refunds.
-pub type Balances = (Totals, Option<Cents>);
+pub(crate) type Balances = (Totals, Option<Cents>);
 
 /// An entry of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -98,7 +98,7 @@ pub async fn list_by_email(db: &Db, email: &EmailAddress) -> sqlx::Result<Vec<Re
 }
 
 /// Removes an email address from the reports that were sent with it, and returns their number.
-pub async fn erase_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64> {
+pub(crate) async fn erase_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64> {
     tx.execute(query(ERASE_EMAIL).bind(email.normalized())).await
 }
 

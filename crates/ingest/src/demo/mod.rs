@@ -1,6 +1,6 @@
 //! Imports the built-in demo directory: nonprofits, and the amounts in some of their returns.
 
-pub mod returns;
+pub(crate) mod returns;
 
 use crate::enrichment::EnrichmentReader;
 use crate::enrichment::import::{read_lines, write};

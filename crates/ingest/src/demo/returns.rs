@@ -16,7 +16,7 @@ const POSITION: u16 = 2;
 /// A line of the file.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct DemoReturn {
+pub(crate) struct DemoReturn {
     ein: String,
     /// The month in which the period ends, such as 202306.
     period: u32,
@@ -28,7 +28,7 @@ pub struct DemoReturn {
 }
 
 /// Reads returns from JSON Lines.
-pub fn read(lines: &str) -> anyhow::Result<Vec<DemoReturn>> {
+pub(crate) fn read(lines: &str) -> anyhow::Result<Vec<DemoReturn>> {
     let lines = lines.lines().map(serde_json::from_str);
     lines
         .collect::<Result<_, _>>()
@@ -36,7 +36,7 @@ pub fn read(lines: &str) -> anyhow::Result<Vec<DemoReturn>> {
 }
 
 /// Inserts the returns into a store that has none of them, and what they say on the pages of their nonprofits.
-pub async fn insert(tx: &mut Tx, revision: i64, mut returns: Vec<DemoReturn>) -> anyhow::Result<()> {
+pub(crate) async fn insert(tx: &mut Tx, revision: i64, mut returns: Vec<DemoReturn>) -> anyhow::Result<()> {
     let source = SourceId {
         revision,
         position: POSITION,

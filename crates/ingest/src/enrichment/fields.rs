@@ -18,14 +18,14 @@ const MAX_CAUSE_LENGTH: usize = 64;
 const MAX_PICTURE_LENGTH: usize = 14 << 20;
 
 /// The fields of a JSON object that have not been read yet, and the errors so far.
-pub struct Fields {
+pub(super) struct Fields {
     /// By name in lowercase without `_` and `-`, so that `website_url` and `websiteUrl` are the same field.
     fields: BTreeMap<String, Value>,
     errors: Vec<String>,
 }
 
 impl Fields {
-    pub fn new(object: Map<String, Value>) -> Fields {
+    pub(super) fn new(object: Map<String, Value>) -> Fields {
         let mut fields = BTreeMap::new();
         let mut errors = Vec::new();
         for (name, value) in object {
@@ -37,7 +37,7 @@ impl Fields {
     }
 
     /// Returns all errors as one text.
-    pub fn finish(self) -> Result<(), String> {
+    pub(super) fn finish(self) -> Result<(), String> {
         if self.errors.is_empty() {
             Ok(())
         } else {
@@ -46,7 +46,7 @@ impl Fields {
     }
 
     /// Reads the identifiers of the nonprofit. At least one is required.
-    pub fn identity(&mut self) -> (Option<Ein>, Option<Uuid>) {
+    pub(super) fn identity(&mut self) -> (Option<Ein>, Option<Uuid>) {
         let ein = self.parsed(&["ein"], 20, "must be nine digits", |text| values::ein(&text));
         let id = self.parsed(&["id"], 60, "must be a UUID", |text| Uuid::try_parse(&text).ok());
         match (ein, id) {
@@ -62,7 +62,7 @@ impl Fields {
         }
     }
 
-    pub fn name(&mut self) -> Option<String> {
+    pub(super) fn name(&mut self) -> Option<String> {
         match self.text(&["name"], MAX_NAME_LENGTH) {
             Change::Keep => None,
             Change::Set(name) => Some(name),
@@ -73,7 +73,7 @@ impl Fields {
         }
     }
 
-    pub fn text(&mut self, names: &[&'static str], max_length: usize) -> Change<String> {
+    pub(super) fn text(&mut self, names: &[&'static str], max_length: usize) -> Change<String> {
         self.cleaned(names, max_length, |c| {
             if c.is_whitespace() {
                 Some(' ')
@@ -84,7 +84,7 @@ impl Fields {
     }
 
     /// Reads text that may have several lines.
-    pub fn long_text(&mut self, names: &[&'static str], max_length: usize) -> Change<String> {
+    pub(crate) fn long_text(&mut self, names: &[&'static str], max_length: usize) -> Change<String> {
         self.cleaned(names, max_length, |c| match c {
             '\n' => Some('\n'),
             '\t' => Some(' '),
@@ -92,7 +92,7 @@ impl Fields {
         })
     }
 
-    pub fn texts(
+    pub(super) fn texts(
         &mut self,
         names: &[&'static str],
         max_entries: usize,
@@ -137,24 +137,24 @@ impl Fields {
         }
     }
 
-    pub fn causes(&mut self, names: &[&'static str]) -> Change<Vec<String>> {
+    pub(super) fn causes(&mut self, names: &[&'static str]) -> Change<Vec<String>> {
         let causes = self.texts(names, MAX_CAUSES, MAX_CAUSE_LENGTH);
         causes.map(|causes| causes.into_iter().map(|cause| cause.to_lowercase()).collect())
     }
 
-    pub fn website(&mut self, names: &[&'static str]) -> Change<String> {
+    pub(super) fn website(&mut self, names: &[&'static str]) -> Change<String> {
         let rule = "must be a URL that starts with http:// or https://";
         self.parsed(names, usize::MAX, rule, |text| is_web_url(&text).then_some(text))
     }
 
-    pub fn picture(&mut self, names: &[&'static str]) -> Change<String> {
+    pub(super) fn picture(&mut self, names: &[&'static str]) -> Change<String> {
         let rule = "must be a web URL, or a data URL of a PNG, JPEG or WebP picture of at most 10 MiB";
         self.parsed(names, MAX_PICTURE_LENGTH, rule, |text| {
             (is_data_url(&text) || is_web_url(&text)).then_some(text)
         })
     }
 
-    pub fn ntee(&mut self, names: &[&'static str]) -> Change<String> {
+    pub(super) fn ntee(&mut self, names: &[&'static str]) -> Change<String> {
         self.parsed(
             names,
             8,
@@ -168,14 +168,14 @@ impl Fields {
         )
     }
 
-    pub fn state(&mut self, names: &[&'static str]) -> Change<String> {
+    pub(super) fn state(&mut self, names: &[&'static str]) -> Change<String> {
         self.parsed(names, 8, "must be two letters, such as NY", |text| {
             let state = text.to_ascii_uppercase();
             (state.len() == 2 && state.bytes().all(|b| b.is_ascii_uppercase())).then_some(state)
         })
     }
 
-    pub fn zip(&mut self, names: &[&'static str]) -> Change<String> {
+    pub(super) fn zip(&mut self, names: &[&'static str]) -> Change<String> {
         self.parsed(names, 12, "must be a ZIP code of five or nine digits", |text| {
             let mut five = String::new();
             values::zip(&text, &mut five);
@@ -183,27 +183,27 @@ impl Fields {
         })
     }
 
-    pub fn number(&mut self, names: &[&'static str], range: RangeInclusive<u32>) -> Change<u32> {
+    pub(super) fn number(&mut self, names: &[&'static str], range: RangeInclusive<u32>) -> Change<u32> {
         let rule = format!("must be a whole number from {} to {}", range.start(), range.end());
         self.parsed(names, 20, &rule, |text| {
             values::code(&text, *range.end()).filter(|number| range.contains(number))
         })
     }
 
-    pub fn month(&mut self, names: &[&'static str]) -> Change<u32> {
+    pub(super) fn month(&mut self, names: &[&'static str]) -> Change<u32> {
         self.parsed(names, 20, "must be a month as YYYYMM", |text| {
             let digits: String = text.chars().filter(|c| *c != '-').take(6).collect();
             values::month(&digits).filter(|month| *month != 0)
         })
     }
 
-    pub fn dollars(&mut self, names: &[&'static str]) -> Change<i64> {
+    pub(super) fn dollars(&mut self, names: &[&'static str]) -> Change<i64> {
         self.parsed(names, 30, "must be an amount in whole dollars", |text| {
             values::amount(&text).ok().flatten()
         })
     }
 
-    pub fn boolean(&mut self, names: &[&'static str]) -> Change<bool> {
+    pub(super) fn boolean(&mut self, names: &[&'static str]) -> Change<bool> {
         match self.take(names) {
             None => Change::Keep,
             Some(Value::Null) => Change::Clear,

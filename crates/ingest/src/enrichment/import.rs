@@ -46,7 +46,7 @@ impl Importer<'_> {
 }
 
 /// A valid line and its position.
-pub struct Line {
+pub(crate) struct Line {
     file: String,
     /// The position of the file in the import.
     position: u16,
@@ -77,7 +77,7 @@ async fn read_file(
     Ok(())
 }
 
-pub async fn read_lines(
+pub(crate) async fn read_lines(
     importer: &Importer<'_>,
     name: &str,
     mut reader: EnrichmentReader<impl std::io::BufRead>,
@@ -145,7 +145,7 @@ enum Outcome {
 }
 
 /// Applies the lines, and writes the returns of the demo directory.
-pub async fn write(
+pub(crate) async fn write(
     importer: &Importer<'_>,
     lines: Vec<Line>,
     returns: Vec<DemoReturn>,

@@ -16,9 +16,9 @@ use directory::nonprofits::ein::Ein;
 
 mod change;
 mod fields;
-pub mod import;
+pub(crate) mod import;
 
-pub use change::Change;
+pub(crate) use change::Change;
 
 /// Enough for a logo and a cover image, each as a data URL of ten megabytes.
 const MAX_LINE_LENGTH: usize = 32 << 20;
@@ -97,7 +97,7 @@ impl Enrichment {
 
 /// The reason why a file cannot be read any further.
 #[derive(Debug, Error)]
-pub enum EnrichmentError {
+pub(crate) enum EnrichmentError {
     #[error(transparent)]
     Unreadable(#[from] io::Error),
     #[error("{name} is a JSON array; put each object on its own line")]
@@ -107,14 +107,14 @@ pub enum EnrichmentError {
 }
 
 /// Reads one JSON Lines file.
-pub struct EnrichmentReader<R> {
+pub(crate) struct EnrichmentReader<R> {
     name: String,
     lines: Lines<R>,
 }
 
 impl<R: BufRead> EnrichmentReader<R> {
     /// Creates a reader. `name` is the name of the file in errors.
-    pub fn new(input: R, name: impl Into<String>) -> EnrichmentReader<R> {
+    pub(crate) fn new(input: R, name: impl Into<String>) -> EnrichmentReader<R> {
         EnrichmentReader {
             name: name.into(),
             lines: Lines::new(input, MAX_LINE_LENGTH),
@@ -122,12 +122,12 @@ impl<R: BufRead> EnrichmentReader<R> {
     }
 
     /// Returns the number of the last line.
-    pub fn line(&self) -> u64 {
+    pub(crate) fn line(&self) -> u64 {
         self.lines.number()
     }
 
     /// Reads the next line. Returns `None` at the end of the file.
-    pub fn next_entry(&mut self) -> Result<Option<Result<Enrichment, RejectedLine>>, EnrichmentError> {
+    pub(crate) fn next_entry(&mut self) -> Result<Option<Result<Enrichment, RejectedLine>>, EnrichmentError> {
         loop {
             let Some(line) = self.lines.next_line()? else {
                 return Ok(None);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ring::digest::{Context, SHA256, digest};
 
 /// Counts and hashes the bytes that are read from `input`.
-pub struct HashingReader<R> {
+pub(crate) struct HashingReader<R> {
     input: R,
     count: Arc<AtomicU64>,
     /// `None` while a file is not read in order.
@@ -16,7 +16,7 @@ pub struct HashingReader<R> {
 }
 
 impl<R> HashingReader<R> {
-    pub fn new(input: R, count: Arc<AtomicU64>) -> HashingReader<R> {
+    pub(crate) fn new(input: R, count: Arc<AtomicU64>) -> HashingReader<R> {
         HashingReader {
             input,
             count,
@@ -25,12 +25,12 @@ impl<R> HashingReader<R> {
     }
 
     /// Returns the SHA-256 hash of the bytes read so far, in hexadecimal.
-    pub fn sha256(self) -> String {
+    pub(crate) fn sha256(self) -> String {
         self.stop_hashing().1
     }
 
     /// Returns a reader that only counts, starting at zero, and the SHA-256 hash of the bytes read so far.
-    pub fn stop_hashing(self) -> (HashingReader<R>, String) {
+    pub(crate) fn stop_hashing(self) -> (HashingReader<R>, String) {
         let hash = self.hash.unwrap_or_else(|| Context::new(&SHA256));
         let text = hex(hash.finish().as_ref());
         self.count.store(0, Ordering::Relaxed);
@@ -63,7 +63,7 @@ impl<R: Seek> Seek for HashingReader<R> {
 }
 
 /// Returns the SHA-256 hash of `bytes`, in hexadecimal.
-pub fn hex_sha256(bytes: &[u8]) -> String {
+pub(crate) fn hex_sha256(bytes: &[u8]) -> String {
     hex(digest(&SHA256, bytes).as_ref())
 }
 

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, ErrorKind};
 use thiserror::Error;
 
 /// Reads one line at a time into a buffer that it reuses.
-pub struct Lines<R> {
+pub(crate) struct Lines<R> {
     input: R,
     limit: usize,
     number: u64,
@@ -17,7 +17,7 @@ pub struct Lines<R> {
 
 /// One line, without its line ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// Counted from 1.
     pub number: u64,
     pub text: Text<'a>,
@@ -27,7 +27,7 @@ pub struct Line<'a> {
 
 /// The text of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Text<'a> {
+pub(crate) enum Text<'a> {
     Complete(&'a [u8]),
     TooLong,
 }
@@ -42,7 +42,7 @@ pub struct RejectedLine {
 
 impl<R: BufRead> Lines<R> {
     /// Creates a reader of lines of at most `limit` bytes, without the line ending.
-    pub fn new(input: R, limit: usize) -> Lines<R> {
+    pub(crate) fn new(input: R, limit: usize) -> Lines<R> {
         Lines {
             input,
             limit,
@@ -52,12 +52,12 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Returns the number of the last line; 0 before the first.
-    pub fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
     /// Reads the next line, which ends with LF or CRLF. Returns `None` at the end of the input.
-    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub(crate) fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line.clear();
         let mut read_any = false;
         let mut too_long = false;

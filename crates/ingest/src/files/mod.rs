@@ -1,6 +1,6 @@
 //! Opens, decompresses and hashes files, and splits them into lines and records.
 
-pub mod hashing_reader;
-pub mod lines;
-pub mod record;
-pub mod source;
+pub(crate) mod hashing_reader;
+pub(crate) mod lines;
+pub(crate) mod record;
+pub(crate) mod source;

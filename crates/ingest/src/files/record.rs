@@ -5,7 +5,7 @@ use std::mem;
 use csv_core::{ReadRecordResult, Reader};
 
 /// The fields of a CSV line.
-pub struct Record {
+pub(crate) struct Record {
     csv: Reader,
     clean: Vec<u8>,
     /// All fields of the line, concatenated.
@@ -17,7 +17,7 @@ pub struct Record {
 
 impl Record {
     /// Creates a record for lines with this many columns.
-    pub fn new(columns: usize) -> Record {
+    pub(crate) fn new(columns: usize) -> Record {
         Record {
             csv: Reader::new(),
             clean: Vec::new(),
@@ -28,7 +28,7 @@ impl Record {
     }
 
     /// Splits a line without its line ending. The error says what is wrong with the line.
-    pub fn split(&mut self, line: &[u8]) -> Result<(), String> {
+    pub(crate) fn split(&mut self, line: &[u8]) -> Result<(), String> {
         let line = if line
             .iter()
             .fold(true, |plain, b| plain & matches!(b, b' '..=b'~'))
@@ -66,11 +66,11 @@ impl Record {
     }
 
     /// Returns the field in a column, counted from 0, of the last line.
-    pub fn field(&self, column: usize) -> &str {
+    pub(crate) fn field(&self, column: usize) -> &str {
         self.fields.get(self.range(column)).unwrap_or_default()
     }
 
-    pub fn make_uppercase(&mut self, column: usize) {
+    pub(crate) fn make_uppercase(&mut self, column: usize) {
         let range = self.range(column);
         if let Some(field) = self.fields.get_mut(range) {
             field.make_ascii_uppercase();

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use flate2::bufread::MultiGzDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
-pub use self::error::SourceError;
+pub(crate) use self::error::SourceError;
 use self::error::{check_first_bytes, read_error, zip_error};
 use crate::files::hashing_reader::HashingReader;
 
@@ -29,7 +29,7 @@ const MAX_RATIO: u64 = 100;
 
 /// The format that an import expects in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     Csv,
     JsonLines,
     /// A list file of the IRS.
@@ -69,7 +69,7 @@ impl Format {
 }
 
 /// A file that is being read.
-pub struct Source {
+pub(crate) struct Source {
     name: String,
     format: Format,
     input: Input,
@@ -112,7 +112,7 @@ enum Compression {
 }
 
 /// One table of a source: the file itself, or a member of an archive.
-pub struct Part<'a> {
+pub(crate) struct Part<'a> {
     /// The name in messages.
     pub name: String,
     text: BufReader<Decoder<'a>>,
@@ -120,7 +120,7 @@ pub struct Part<'a> {
 
 impl Source {
     /// Opens a file and detects its compression.
-    pub fn open(path: &Path, format: Format) -> Result<Source, SourceError> {
+    pub(crate) fn open(path: &Path, format: Format) -> Result<Source, SourceError> {
         let name = path.display().to_string();
         let read_error = |error: io::Error| read_error(&name, error);
         let file = File::open(path).map_err(read_error)?;
@@ -154,18 +154,18 @@ impl Source {
     }
 
     /// Returns the size of the file. A pipe has none.
-    pub fn length(&self) -> Option<u64> {
+    pub(crate) fn length(&self) -> Option<u64> {
         self.length
     }
 
     /// Returns a counter of the bytes read so far. An archive is not read in order, so its count may end slightly above
     /// the length.
-    pub fn consumed(&self) -> Arc<AtomicU64> {
+    pub(crate) fn consumed(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.consumed)
     }
 
     /// Opens the next table. Returns `None` after the last.
-    pub fn next_part(&mut self) -> Result<Option<Part<'_>>, SourceError> {
+    pub(crate) fn next_part(&mut self) -> Result<Option<Part<'_>>, SourceError> {
         let mut name = self.name.clone();
         let compression = self.input.compression();
         let stream: Box<dyn Read + Send + '_> = match &mut self.input {
@@ -212,7 +212,7 @@ impl Source {
     }
 
     /// Reads the rest of the file. Returns the SHA-256 hash of the whole file in hexadecimal.
-    pub fn finish(self) -> Result<String, SourceError> {
+    pub(crate) fn finish(self) -> Result<String, SourceError> {
         let mut rest = match self.input {
             Input::Zip { sha256, .. } => return Ok(sha256),
             Input::Plain { file, .. } => file.into_inner(),

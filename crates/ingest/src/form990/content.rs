@@ -11,7 +11,10 @@ const RATIO_CHECK_THRESHOLD: u64 = 1 << 20;
 /// Reads all bytes of a return, up to the limits for its size and its compression ratio.
 ///
 /// `compressed` returns the number of compressed bytes that they were read from.
-pub fn read_bounded(input: &mut impl Read, compressed: impl Fn() -> u64) -> Result<Vec<u8>, ReturnError> {
+pub(crate) fn read_bounded(
+    input: &mut impl Read,
+    compressed: impl Fn() -> u64,
+) -> Result<Vec<u8>, ReturnError> {
     let mut bytes = Vec::new();
     while input
         .by_ref()
@@ -32,7 +35,7 @@ pub fn read_bounded(input: &mut impl Read, compressed: impl Fn() -> u64) -> Resu
 }
 
 /// Returns whether a file is an index of the IRS, such as `index_2023.csv`.
-pub fn is_index(first_bytes: &[u8]) -> bool {
+pub(crate) fn is_index(first_bytes: &[u8]) -> bool {
     let header = first_bytes
         .strip_prefix("\u{feff}".as_bytes())
         .unwrap_or(first_bytes);
@@ -43,7 +46,7 @@ pub fn is_index(first_bytes: &[u8]) -> bool {
 }
 
 /// Counts the lines of an index, without its header.
-pub fn count_rows(input: &mut impl BufRead) -> io::Result<u64> {
+pub(super) fn count_rows(input: &mut impl BufRead) -> io::Result<u64> {
     let (mut lines, mut is_line_empty) = (0_u64, true);
     loop {
         let buffer = input.fill_buf()?;

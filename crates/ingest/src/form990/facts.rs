@@ -7,9 +7,9 @@ use directory::returns::facts::{ProgramFacts, ReturnFacts};
 use std::cmp::Reverse;
 
 /// The maximum number of programs of a return that are stored.
-pub const MAX_PROGRAMS: usize = 5;
+pub(crate) const MAX_PROGRAMS: usize = 5;
 /// The maximum length of the text of a program, in characters.
-pub const MAX_PROGRAM_TEXT_CHARS: usize = 500;
+pub(crate) const MAX_PROGRAM_TEXT_CHARS: usize = 500;
 
 /// Returns what is stored of a return.
 pub fn facts(filed: &FiledReturn) -> ReturnFacts {

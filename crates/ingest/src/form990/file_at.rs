@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 /// Reads a shared file from its own position.
 #[derive(Clone, Debug)]
-pub struct FileAt {
+pub(super) struct FileAt {
     file: Arc<File>,
     length: u64,
     position: u64,
 }
 
 impl FileAt {
-    pub fn new(file: File) -> io::Result<FileAt> {
+    pub(super) fn new(file: File) -> io::Result<FileAt> {
         Ok(FileAt {
             length: file.metadata()?.len(),
             file: Arc::new(file),
@@ -23,12 +23,12 @@ impl FileAt {
     }
 
     /// Returns the length that the file had when it was opened.
-    pub fn length(&self) -> u64 {
+    pub(super) fn length(&self) -> u64 {
         self.length
     }
 
     /// Returns a reader at another position of the same file.
-    pub fn at(&self, position: u64) -> FileAt {
+    pub(super) fn at(&self, position: u64) -> FileAt {
         FileAt {
             position,
             ..self.clone()

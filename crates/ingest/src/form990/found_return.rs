@@ -27,7 +27,7 @@ impl FoundReturn {
 }
 
 /// What reading a file produces.
-pub enum Step {
+pub(super) enum Step {
     Found(FoundReturn),
     IndexRows(u64),
     /// Up to where the file has been read, in bytes.
@@ -36,7 +36,7 @@ pub enum Step {
 
 /// Returns the last part of a path, without control characters. Folders are never used: a path in an archive can point
 /// anywhere.
-pub fn base_name(path: &str) -> String {
+pub(crate) fn base_name(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     name.chars().filter(|c| !c.is_control()).take(200).collect()
 }

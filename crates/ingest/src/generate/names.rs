@@ -16,7 +16,7 @@ const PLACEHOLDERS: [&str; 5] = ["SAME", "GROUP RETURN", "NONE", "NA", "-"];
 
 /// The kind of nonprofit that a name belongs to.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub(super) struct Kind {
     pub subsection: u8,
     pub foundation: &'static str,
     pub ntee: &'static str,
@@ -27,7 +27,7 @@ pub struct Kind {
 }
 
 /// Patterns and words for names.
-pub struct Names {
+pub(super) struct Names {
     lists: Vec<Vec<(Pattern, Option<&'static str>)>>,
     patterns: Weighted<(Kind, u64, Pattern)>,
     orders: Weighted<(Kind, Pattern, Pattern)>,
@@ -60,7 +60,7 @@ enum Piece {
 }
 
 impl Names {
-    pub fn new(mut lists: WordLists) -> Names {
+    pub(super) fn new(mut lists: WordLists) -> Names {
         let mut names = lists.names();
         names.sort_unstable();
         let entries: Vec<Vec<Entry>> = names.iter().map(|name| lists.take(name)).collect();
@@ -140,7 +140,7 @@ impl Names {
     }
 
     /// Generates a name and a second name line. Returns the kind of nonprofit.
-    pub fn generate(
+    pub(super) fn generate(
         &self,
         rng: &mut Rng,
         place: &Place,
@@ -179,7 +179,7 @@ impl Names {
     }
 
     /// Writes a made-up name of a person.
-    pub fn write_person(&self, rng: &mut Rng, out: &mut String) {
+    pub(crate) fn write_person(&self, rng: &mut Rng, out: &mut String) {
         out.push_str(rng.choose_skewed::<&str>(&self.given));
         out.push(' ');
         self.families.write(rng.rank(FAMILY_NAMES, 64), out);

@@ -10,7 +10,7 @@ const TOWN_NAMES: u64 = 1 << 17;
 const TOWN_SALT: u64 = 0x70A7;
 
 /// A state and the range of the first three digits of its ZIP codes.
-pub struct State {
+pub(super) struct State {
     code: &'static str,
     name: &'static str,
     min_zip: u64,
@@ -24,7 +24,7 @@ struct City {
 }
 
 /// Cities, towns and countries.
-pub struct Places {
+pub(super) struct Places {
     states: Weighted<State>,
     cities: Weighted<City>,
     towns: WordGenerator,
@@ -33,7 +33,7 @@ pub struct Places {
 
 /// The location of one nonprofit.
 #[derive(Debug, Default)]
-pub struct Place {
+pub(super) struct Place {
     /// The country, if it is foreign.
     pub city: String,
     /// Two letters. Empty if it is foreign.
@@ -44,7 +44,7 @@ pub struct Place {
 }
 
 impl Places {
-    pub fn new(countries: Vec<Entry>) -> Places {
+    pub(super) fn new(countries: Vec<Entry>) -> Places {
         Places {
             states: table(
                 include_str!(concat!(
@@ -83,7 +83,7 @@ impl Places {
     }
 
     /// Generates a location into `place`, and reuses its buffer.
-    pub fn generate(&self, rng: &mut Rng, place: &mut Place) {
+    pub(super) fn generate(&self, rng: &mut Rng, place: &mut Place) {
         place.city.clear();
         match rng.below(1000) {
             0..3 => {
@@ -110,7 +110,7 @@ impl Places {
     }
 
     /// Writes the name of a town.
-    pub fn write_town(&self, rng: &mut Rng, out: &mut String) {
+    pub(crate) fn write_town(&self, rng: &mut Rng, out: &mut String) {
         self.towns.write(rng.rank(TOWN_NAMES, 512), out);
     }
 }

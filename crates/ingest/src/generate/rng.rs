@@ -5,12 +5,12 @@
 
 /// A SplitMix64 generator (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 #[derive(Clone, Debug)]
-pub struct Rng(u64);
+pub(super) struct Rng(u64);
 
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The mixing function of SplitMix64.
-pub fn mix(number: u64) -> u64 {
+pub(super) fn mix(number: u64) -> u64 {
     let mut z = number.wrapping_add(STEP);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -19,30 +19,30 @@ pub fn mix(number: u64) -> u64 {
 
 impl Rng {
     /// Creates the generator of a row. It does not depend on other rows.
-    pub fn for_row(seed: u64, row: u64) -> Rng {
+    pub(crate) fn for_row(seed: u64, row: u64) -> Rng {
         Rng(mix(mix(seed) ^ row.wrapping_mul(0xD134_2543_DE82_EF95)))
     }
 
     /// Returns the next 64 random bits.
-    pub fn next_u64(&mut self) -> u64 {
+    pub(crate) fn next_u64(&mut self) -> u64 {
         let value = mix(self.0);
         self.0 = self.0.wrapping_add(STEP);
         value
     }
 
     /// Returns a uniformly distributed number below `bound`, which must be positive.
-    pub fn below(&mut self, bound: u64) -> u64 {
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
     /// Returns `true` with a probability of `per_ten_thousand` / 10,000.
-    pub fn chance(&mut self, per_ten_thousand: u64) -> bool {
+    pub(crate) fn chance(&mut self, per_ten_thousand: u64) -> bool {
         self.below(10_000) < per_ten_thousand
     }
 
     /// Returns a rank below `count` that follows Zipf's law, like the frequency of words: each doubling of the rank is as
     /// likely as the one before. The first `uniform` ranks are equally likely.
-    pub fn rank(&mut self, count: u64, uniform: u64) -> u64 {
+    pub(super) fn rank(&mut self, count: u64, uniform: u64) -> u64 {
         let steps = count.div_ceil(uniform);
         let doublings = u64::from(u64::BITS - steps.leading_zeros());
         loop {
@@ -56,12 +56,12 @@ impl Rng {
     }
 
     /// Chooses an entry uniformly.
-    pub fn choose<'a, T>(&mut self, entries: &'a [T]) -> &'a T {
+    pub(super) fn choose<'a, T>(&mut self, entries: &'a [T]) -> &'a T {
         &entries[self.below(entries.len() as u64) as usize]
     }
 
     /// Chooses an entry by [`rank`](Rng::rank): the first entries are the most likely.
-    pub fn choose_skewed<'a, T>(&mut self, entries: &'a [T]) -> &'a T {
+    pub(crate) fn choose_skewed<'a, T>(&mut self, entries: &'a [T]) -> &'a T {
         let count = entries.len() as u64;
         &entries[self.rank(count, (count / 16).max(1)) as usize]
     }
@@ -69,7 +69,7 @@ impl Rng {
     /// Returns an amount around two to the power of `size`, with a nearly log-normal distribution.
     ///
     /// The number of ones among 64 random bits is nearly normal, and each one counts three quarters of a power of two.
-    pub fn amount(&mut self, size: u8) -> i64 {
+    pub(super) fn amount(&mut self, size: u8) -> i64 {
         let ones = i64::from(self.next_u64().count_ones()) - 32;
         let eighths = (i64::from(size) * 8 + ones * 6 + self.below(6) as i64 - 3).clamp(0, 40 * 8);
         let power = 1_i64 << (eighths / 8);
@@ -79,14 +79,14 @@ impl Rng {
 
 /// Entries that are chosen in proportion to their weights.
 #[derive(Debug)]
-pub struct Weighted<T> {
+pub(super) struct Weighted<T> {
     entries: Vec<T>,
     /// The cumulative weight up to and including each entry.
     sums: Vec<u64>,
 }
 
 impl<T> Weighted<T> {
-    pub fn new(entries: impl IntoIterator<Item = (u64, T)>) -> Weighted<T> {
+    pub(super) fn new(entries: impl IntoIterator<Item = (u64, T)>) -> Weighted<T> {
         let mut sum = 0;
         let (sums, entries) = entries
             .into_iter()
@@ -99,12 +99,12 @@ impl<T> Weighted<T> {
     }
 
     /// Returns the first entry that satisfies a condition.
-    pub fn find(&self, matches: impl Fn(&T) -> bool) -> Option<&T> {
+    pub(super) fn find(&self, matches: impl Fn(&T) -> bool) -> Option<&T> {
         self.entries.iter().find(|entry| matches(entry))
     }
 
     /// Chooses an entry.
-    pub fn choose(&self, rng: &mut Rng) -> &T {
+    pub(super) fn choose(&self, rng: &mut Rng) -> &T {
         let value = rng.below(self.sums[self.sums.len() - 1]);
         &self.entries[self.sums.partition_point(|sum| *sum <= value)]
     }

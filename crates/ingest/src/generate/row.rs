@@ -15,7 +15,7 @@ const AMOUNT_CODE_BOUNDS: [i64; 8] = [
 ];
 
 /// Generates rows, and reuses its buffers.
-pub struct RowGenerator {
+pub(super) struct RowGenerator {
     names: Names,
     places: Places,
     streets: Vec<Entry>,
@@ -34,7 +34,7 @@ struct Amounts {
 }
 
 impl RowGenerator {
-    pub fn new() -> RowGenerator {
+    pub(super) fn new() -> RowGenerator {
         let mut lists = WordLists::new(include_str!(concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/../../data/generate/lists.txt"
@@ -53,7 +53,7 @@ impl RowGenerator {
     }
 
     /// Appends a row.
-    pub fn write(&mut self, ein: u64, rng: &mut Rng, out: &mut String) {
+    pub(super) fn write(&mut self, ein: u64, rng: &mut Rng, out: &mut String) {
         self.places.generate(rng, &mut self.place);
         let kind = self.names.generate(
             rng,
@@ -86,7 +86,7 @@ impl RowGenerator {
     }
 
     /// Returns the name in the row that was written last.
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         &self.name
     }
 

@@ -11,7 +11,7 @@ use super::rng::{Rng, Weighted, mix};
 const LONG_WORD_RANK: u64 = 4096;
 
 /// Generates words from parts.
-pub struct WordGenerator {
+pub(super) struct WordGenerator {
     whole: Vec<&'static str>,
     before: Vec<&'static str>,
     front: Vec<&'static str>,
@@ -23,7 +23,7 @@ pub struct WordGenerator {
 
 impl WordGenerator {
     /// Parses the parts. `salt` makes the words of different generators independent.
-    pub fn new(text: &'static str, salt: u64) -> WordGenerator {
+    pub(super) fn new(text: &'static str, salt: u64) -> WordGenerator {
         let mut sections: HashMap<_, _> = sections(text)
             .map(|(name, lines)| {
                 (
@@ -45,7 +45,7 @@ impl WordGenerator {
     }
 
     /// Writes the word with a rank.
-    pub fn write(&self, rank: u64, out: &mut String) {
+    pub(super) fn write(&self, rank: u64, out: &mut String) {
         if let Some(word) = usize::try_from(rank).ok().and_then(|rank| self.whole.get(rank)) {
             out.push_str(word);
             return;
@@ -70,16 +70,16 @@ impl WordGenerator {
 }
 
 /// An entry of a list: a text and optionally the NTEE code of nonprofits with it.
-pub struct Entry {
+pub(super) struct Entry {
     pub text: &'static str,
     pub ntee: Option<&'static str>,
 }
 
 /// Named lists, most frequent entries first.
-pub struct WordLists(HashMap<&'static str, Vec<Entry>>);
+pub(super) struct WordLists(HashMap<&'static str, Vec<Entry>>);
 
 impl WordLists {
-    pub fn new(text: &'static str) -> WordLists {
+    pub(super) fn new(text: &'static str) -> WordLists {
         WordLists(
             sections(text)
                 .map(|(name, lines)| {
@@ -98,13 +98,13 @@ impl WordLists {
     /// # Panics
     ///
     /// Panics if there is no list of this name.
-    pub fn take(&mut self, name: &str) -> Vec<Entry> {
+    pub(super) fn take(&mut self, name: &str) -> Vec<Entry> {
         self.0
             .remove(name)
             .unwrap_or_else(|| panic!("there is no list {name}"))
     }
 
-    pub fn names(&self) -> Vec<&'static str> {
+    pub(super) fn names(&self) -> Vec<&'static str> {
         self.0.keys().copied().collect()
     }
 }
@@ -120,14 +120,14 @@ fn entry(text: &'static str) -> Entry {
 }
 
 /// Returns the lines that are neither blank nor comments.
-pub fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
+pub(super) fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines()
         .map(str::trim)
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// Parses lines of fields separated by semicolons. The field with index `weight_at` is the weight.
-pub fn table<const N: usize, T>(
+pub(super) fn table<const N: usize, T>(
     text: &'static str,
     weight_at: usize,
     read: impl Fn([&'static str; N]) -> T,
@@ -142,7 +142,7 @@ pub fn table<const N: usize, T>(
 }
 
 /// Parses a number in a built-in file.
-pub fn number<T: std::str::FromStr>(text: &str) -> T {
+pub(super) fn number<T: std::str::FromStr>(text: &str) -> T {
     text.parse().unwrap_or_else(|_| panic!("not a number: {text}"))
 }
 

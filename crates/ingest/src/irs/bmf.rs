@@ -75,7 +75,7 @@ const MAX_NTEE_LENGTH: usize = 4;
 
 /// One row. Its texts are borrowed from the reader until the next row is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BmfRow<'a> {
+pub(crate) struct BmfRow<'a> {
     /// The line number in the file, counted from 1.
     pub line: u64,
     pub ein: Ein,
@@ -86,7 +86,7 @@ pub struct BmfRow<'a> {
 
 /// The reason why a file cannot be read any further.
 #[derive(Debug, Error)]
-pub enum BmfError {
+pub(crate) enum BmfError {
     #[error(transparent)]
     Unreadable(#[from] io::Error),
     #[error("{name} has no header line; download the file again")]
@@ -111,7 +111,7 @@ pub enum BmfError {
 }
 
 /// Reads the rows of one EO BMF file.
-pub struct BmfReader<R> {
+pub(crate) struct BmfReader<R> {
     name: String,
     lines: Lines<R>,
     record: Record,
@@ -121,7 +121,7 @@ pub struct BmfReader<R> {
 
 impl<R: BufRead> BmfReader<R> {
     /// Reads and checks the header. `name` is the name of the file in errors.
-    pub fn open(input: R, name: impl Into<String>) -> Result<BmfReader<R>, BmfError> {
+    pub(crate) fn open(input: R, name: impl Into<String>) -> Result<BmfReader<R>, BmfError> {
         let name = name.into();
         let mut lines = Lines::new(input, MAX_LINE_LENGTH);
         loop {
@@ -147,7 +147,7 @@ impl<R: BufRead> BmfReader<R> {
     }
 
     /// Reads the next row. Returns `None` at the end of the file.
-    pub fn next_row(&mut self) -> Result<Option<Result<BmfRow<'_>, RejectedLine>>, BmfError> {
+    pub(crate) fn next_row(&mut self) -> Result<Option<Result<BmfRow<'_>, RejectedLine>>, BmfError> {
         let line = loop {
             match self.lines.next_line()? {
                 None => return Ok(None),
@@ -181,7 +181,7 @@ impl<R: BufRead> BmfReader<R> {
     }
 
     /// Returns the EIN of the last row, if it could be read. A rejected row may still have a valid EIN.
-    pub fn ein(&self) -> Option<Ein> {
+    pub(crate) fn ein(&self) -> Option<Ein> {
         values::ein(self.value(EIN))
     }
 

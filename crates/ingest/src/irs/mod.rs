@@ -4,7 +4,7 @@
 //! slugs, the most prominent first, and everything is written in one transaction. The store is locked only while rows are
 //! written, which is short for a monthly update.
 
-pub mod bmf;
+pub(crate) mod bmf;
 mod read;
 mod row_file;
 mod write;

@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering;
 const ROWS_PER_UPDATE: u64 = 4_096;
 
 /// The result of reading the files.
-pub struct ReadResult {
+pub(super) struct ReadResult {
     pub summary: Summary,
     pub rejected_lines: RejectedLines,
     pub existing: HashMap<u32, ExistingNonprofit>,
@@ -39,7 +39,7 @@ pub struct ReadResult {
 }
 
 /// A new nonprofit that needs a slug.
-pub struct SlugRequest {
+pub(super) struct SlugRequest {
     pub prominence: u32,
     /// The offset of the row in the file of new rows.
     pub offset: u64,
@@ -50,7 +50,7 @@ pub struct SlugRequest {
 
 impl ReadResult {
     /// Returns the EINs of nonprofits that are no longer in the files. Nonprofits with a rejected row do not count.
-    pub fn gone(&self) -> Vec<u32> {
+    pub(super) fn gone(&self) -> Vec<u32> {
         let is_in_files = |ein: &u32| self.seen.contains_key(ein) || self.rejected_eins.contains(ein);
         let is_gone = |(ein, existing): &(&u32, &ExistingNonprofit)| {
             existing.listed && !existing.gone && !is_in_files(ein)
@@ -67,7 +67,11 @@ impl ReadResult {
 }
 
 /// Reads all files and compares them with the store.
-pub fn read_files(paths: &[PathBuf], folder: &Path, contents: StoreContents) -> anyhow::Result<ReadResult> {
+pub(super) fn read_files(
+    paths: &[PathBuf],
+    folder: &Path,
+    contents: StoreContents,
+) -> anyhow::Result<ReadResult> {
     let StoreContents {
         existing,
         other_slugs,

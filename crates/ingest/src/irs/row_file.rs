@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// A row to write to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub(super) struct Row {
     pub ein: Ein,
     pub digest: i64,
     /// See [`Filing`](directory::nonprofits::filing::Filing). It contains no line break.
@@ -17,20 +17,20 @@ pub struct Row {
 }
 
 /// Writes rows to an unnamed temporary file, which is removed when the process ends.
-pub struct RowFileWriter {
+pub(super) struct RowFileWriter {
     out: BufWriter<File>,
     offset: u64,
     count: u64,
 }
 
 /// Reads rows from the temporary file, in order or by offset.
-pub struct RowFile {
+pub(super) struct RowFile {
     file: File,
     pub count: u64,
 }
 
 impl RowFileWriter {
-    pub fn new(folder: &Path) -> io::Result<RowFileWriter> {
+    pub(super) fn new(folder: &Path) -> io::Result<RowFileWriter> {
         Ok(RowFileWriter {
             out: BufWriter::with_capacity(1 << 20, tempfile::tempfile_in(folder)?),
             offset: 0,
@@ -39,7 +39,7 @@ impl RowFileWriter {
     }
 
     /// Appends a row and returns its offset.
-    pub fn push(&mut self, ein: Ein, digest: i64, filed: &str) -> io::Result<u64> {
+    pub(super) fn push(&mut self, ein: Ein, digest: i64, filed: &str) -> io::Result<u64> {
         let offset = self.offset;
         self.out.write_all(&ein.value().to_le_bytes())?;
         self.out.write_all(&digest.to_le_bytes())?;
@@ -50,7 +50,7 @@ impl RowFileWriter {
         Ok(offset)
     }
 
-    pub fn finish(self) -> io::Result<RowFile> {
+    pub(super) fn finish(self) -> io::Result<RowFile> {
         let file = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
         Ok(RowFile {
             file,
@@ -61,13 +61,13 @@ impl RowFileWriter {
 
 impl RowFile {
     /// Reads the row at an offset.
-    pub fn row_at(&mut self, offset: u64) -> io::Result<Row> {
+    pub(crate) fn row_at(&mut self, offset: u64) -> io::Result<Row> {
         self.file.seek(SeekFrom::Start(offset))?;
         read_row(&mut BufReader::with_capacity(512, &mut self.file))
     }
 
     /// Reads all rows in order.
-    pub fn rows(mut self) -> io::Result<impl Iterator<Item = io::Result<Row>>> {
+    pub(super) fn rows(mut self) -> io::Result<impl Iterator<Item = io::Result<Row>>> {
         self.file.rewind()?;
         let mut from = BufReader::with_capacity(1 << 20, self.file);
         Ok((0..self.count).map(move |_| read_row(&mut from)))

@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 /// Writes the import and sets the revision of `summary`.
-pub async fn write(
+pub(super) async fn write(
     importer: &Importer<'_>,
     read: ReadResult,
     names: &HashMap<Uuid, String>,

@@ -9,7 +9,7 @@ use platform::db::Tx;
 
 /// How a file differs from the stored rows.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Comparison {
+pub(super) struct Comparison {
     /// The number of stored rows.
     pub stored: u64,
     pub unchanged: u64,
@@ -24,7 +24,12 @@ pub struct Comparison {
 }
 
 /// Adds what differs between two rows of an EIN, of which one may be missing.
-pub fn add_changes<L: List>(ein: u32, old: Option<&L::Row>, new: Option<&L::Row>, changes: &mut Vec<Change>) {
+pub(crate) fn add_changes<L: List>(
+    ein: u32,
+    old: Option<&L::Row>,
+    new: Option<&L::Row>,
+    changes: &mut Vec<Change>,
+) {
     let [old, new] = [old, new].map(|row| row.map(L::history_fields));
     let names: Vec<&'static str> = old
         .iter()
@@ -43,7 +48,7 @@ pub fn add_changes<L: List>(ein: u32, old: Option<&L::Row>, new: Option<&L::Row>
 }
 
 /// Compares a file with the stored rows. A row that only comes from another file is unchanged.
-pub async fn compare<L: List>(tx: &mut Tx, read: &ReadResult<L>) -> sqlx::Result<Comparison> {
+pub(super) async fn compare<L: List>(tx: &mut Tx, read: &ReadResult<L>) -> sqlx::Result<Comparison> {
     let mut walk = Walk {
         read,
         next: 0,

@@ -8,11 +8,11 @@ const MONTHS: [&str; 12] = [
 
 /// A date as the number YYYYMMDD; 0 if there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PackedDate(u32);
+pub(crate) struct PackedDate(u32);
 
 impl PackedDate {
     /// Reads a date such as `15-MAY-2019`, or an empty field.
-    pub fn parse_day_month(text: &str) -> Option<PackedDate> {
+    pub(crate) fn parse_day_month(text: &str) -> Option<PackedDate> {
         parse(text, |[day, month, year]| {
             let month = MONTHS.iter().position(|name| name.eq_ignore_ascii_case(month))?;
             Some((year, month as i8 + 1, day))
@@ -20,16 +20,16 @@ impl PackedDate {
     }
 
     /// Reads a date such as `12-31-2025`, or an empty field.
-    pub fn parse_month_day(text: &str) -> Option<PackedDate> {
+    pub(crate) fn parse_month_day(text: &str) -> Option<PackedDate> {
         parse(text, |[month, day, year]| Some((year, number(month)?, day)))
     }
 
-    pub fn is_none(self) -> bool {
+    pub(super) fn is_none(self) -> bool {
         self == PackedDate::default()
     }
 
     /// Returns the date as YYYY-MM-DD.
-    pub fn text(self) -> Option<String> {
+    pub(super) fn text(self) -> Option<String> {
         let PackedDate(date) = self;
         (date != 0).then(|| format!("{:04}-{:02}-{:02}", date / 10_000, date / 100 % 100, date % 100))
     }

@@ -16,11 +16,11 @@ const PERIOD_END: usize = 6;
 const WEBSITE: usize = 7;
 
 #[derive(Default)]
-pub struct Epostcards;
+pub(super) struct Epostcards;
 
 /// A notice. The order of the fields is the order by which the newest is found.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct CompactEpostcard {
+pub(super) struct CompactEpostcard {
     tax_year: u16,
     period_end: PackedDate,
     has_small_receipts: bool,

@@ -46,7 +46,7 @@ impl ListKind {
     }
 
     /// Finds the list whose rows have this number of fields.
-    pub fn with_fields(count: usize) -> Option<ListKind> {
+    pub(crate) fn with_fields(count: usize) -> Option<ListKind> {
         ListKind::ALL.into_iter().find(|kind| kind.fields() == count)
     }
 }

@@ -4,7 +4,7 @@ use super::kind::ListKind;
 use directory::nonprofits::lists::store::ListRow;
 
 /// One of the lists. A value of it holds what all rows of a file share.
-pub trait List: Default + Send + Sync + 'static {
+pub(super) trait List: Default + Send + Sync + 'static {
     const KIND: ListKind;
     /// A row in memory. There are more than a million, so it is small.
     type Compact: Send + Sync;

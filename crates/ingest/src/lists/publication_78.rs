@@ -11,7 +11,7 @@ const MAX_CODE_LENGTH: usize = 12;
 
 /// The different combinations of codes in a file, of which there are a few dozen. A row holds the number of its own.
 #[derive(Default)]
-pub struct Publication78List {
+pub(crate) struct Publication78List {
     combinations: Vec<String>,
     numbers: HashMap<String, u32>,
 }

@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 const ROWS_PER_UPDATE: u64 = 4_096;
 
 /// The result of reading a file.
-pub struct ReadResult<L: List> {
+pub(super) struct ReadResult<L: List> {
     pub summary: Summary,
     pub rejected_lines: RejectedLines,
     /// EINs of rejected rows.
@@ -29,24 +29,24 @@ pub struct ReadResult<L: List> {
 
 impl<L: List> ReadResult<L> {
     /// Returns the number of EINs.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.rows.len()
     }
 
     /// Returns the EIN of a row.
-    pub fn ein(&self, index: usize) -> u32 {
+    pub(super) fn ein(&self, index: usize) -> u32 {
         self.rows[index].0
     }
 
     /// Returns a row as it is stored.
-    pub fn row(&self, index: usize, source: SourceId) -> L::Row {
+    pub(super) fn row(&self, index: usize, source: SourceId) -> L::Row {
         let (ein, compact) = &self.rows[index];
         self.list.row(*ein, compact, source.number())
     }
 }
 
 /// Reads a file.
-pub fn read_file<L: List>(path: &Path) -> anyhow::Result<ReadResult<L>> {
+pub(crate) fn read_file<L: List>(path: &Path) -> anyhow::Result<ReadResult<L>> {
     let mut source = Source::open(path, Format::Text)?;
     let consumed = source.consumed();
     let mut progress = Progress::start("reading", source.length().unwrap_or_default(), Unit::Bytes);

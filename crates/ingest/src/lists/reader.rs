@@ -17,7 +17,7 @@ const MAX_FIELDS: usize = 26;
 
 /// The reason why reading a list file stopped.
 #[derive(Debug, Error)]
-pub enum ListError {
+pub(super) enum ListError {
     #[error("{name} is {found}, not {expected}; import it with causeway import {command}")]
     OtherList {
         name: String,
@@ -34,7 +34,7 @@ pub enum ListError {
 }
 
 /// Reads one list file.
-pub struct ListReader<R> {
+pub(super) struct ListReader<R> {
     name: String,
     kind: ListKind,
     lines: Lines<R>,
@@ -44,13 +44,13 @@ pub struct ListReader<R> {
 }
 
 /// The EIN of a row and its fields. A rejected row may have a valid EIN.
-pub struct ListLine<'a> {
+pub(super) struct ListLine<'a> {
     pub ein: Option<Ein>,
     pub fields: Result<Fields<'a>, RejectedLine>,
 }
 
 /// The fields of a row.
-pub struct Fields<'a> {
+pub(super) struct Fields<'a> {
     pub line: u64,
     text: &'a str,
     count: usize,
@@ -58,7 +58,7 @@ pub struct Fields<'a> {
 
 impl Fields<'_> {
     /// Passes the fields to `then`, without surrounding spaces.
-    pub fn with<T>(&self, then: impl FnOnce(&[&str]) -> T) -> T {
+    pub(super) fn with<T>(&self, then: impl FnOnce(&[&str]) -> T) -> T {
         let mut fields = [""; MAX_FIELDS];
         for (field, text) in fields.iter_mut().zip(self.text.split('|')) {
             *field = text.trim();
@@ -69,7 +69,7 @@ impl Fields<'_> {
 
 impl<R: BufRead> ListReader<R> {
     /// Creates a reader. `name` is the name of the file in errors.
-    pub fn new(input: R, name: impl Into<String>, kind: ListKind) -> ListReader<R> {
+    pub(super) fn new(input: R, name: impl Into<String>, kind: ListKind) -> ListReader<R> {
         ListReader {
             name: name.into(),
             kind,
@@ -80,7 +80,7 @@ impl<R: BufRead> ListReader<R> {
     }
 
     /// Reads the next row. Returns `None` at the end of the file.
-    pub fn next_row(&mut self) -> Result<Option<ListLine<'_>>, ListError> {
+    pub(super) fn next_row(&mut self) -> Result<Option<ListLine<'_>>, ListError> {
         let (line, is_complete) = loop {
             let Some(line) = self.lines.next_line()? else {
                 return Ok(None);

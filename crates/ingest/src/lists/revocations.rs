@@ -14,11 +14,11 @@ const POSTED_ON: usize = 10;
 const REINSTATED_ON: usize = 11;
 
 #[derive(Default)]
-pub struct Revocations;
+pub(super) struct Revocations;
 
 /// A revocation. The order of the fields is the order by which the newest is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct CompactRevocation {
+pub(super) struct CompactRevocation {
     revoked_on: PackedDate,
     posted_on: PackedDate,
     reinstated_on: PackedDate,

@@ -8,7 +8,7 @@ pub const MAX_FILE_SIZE: usize = 10 << 20;
 /// The most memory that decoding one picture may take, in bytes, including its pixels.
 pub const MAX_DECODE_MEMORY: u64 = 240 << 20;
 /// The longer side of a clean picture, in pixels. Larger pictures are downscaled.
-pub const MAX_STORED_SIDE: u32 = 2_048;
+pub(crate) const MAX_STORED_SIDE: u32 = 2_048;
 const MAX_SIDE: u32 = 8_192;
 const MAX_PIXELS: u64 = 24_000_000;
 
@@ -67,7 +67,7 @@ pub(super) struct Cost {
 
 impl Format {
     /// Detects the format from the first bytes.
-    pub fn detect(bytes: &[u8]) -> Option<Format> {
+    pub(crate) fn detect(bytes: &[u8]) -> Option<Format> {
         match bytes {
             [0x89, b'P', b'N', b'G', 0x0D, 0x0A, 0x1A, 0x0A, ..] => Some(Format::Png),
             [0xFF, 0xD8, 0xFF, ..] => Some(Format::Jpeg),

@@ -25,7 +25,7 @@ pub struct S3Location {
 
 impl BlobsLocation {
     /// Parses a URL, as in the setting `blobs_url`: `file:///folder` or `s3://bucket/prefix?endpoint=…&region=…`.
-    pub fn parse_url(text: &str) -> anyhow::Result<BlobsLocation> {
+    pub(crate) fn parse_url(text: &str) -> anyhow::Result<BlobsLocation> {
         if text.starts_with("s3://") {
             return S3Location::parse(text).map(BlobsLocation::S3);
         }

@@ -302,7 +302,7 @@ impl Blobs {
     ///
     /// `is_ours` recognizes the names that this app gives to blobs. Other files are left alone. Only a folder has
     /// temporary files.
-    pub async fn remove_unfinished(
+    pub(crate) async fn remove_unfinished(
         &self,
         folder: &str,
         before: i64,

@@ -24,7 +24,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(30);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Creates a client. Credentials come from the usual variables, such as `AWS_ACCESS_KEY_ID`.
-pub fn connect(location: &S3Location) -> anyhow::Result<Arc<dyn ObjectStore>> {
+pub(super) fn connect(location: &S3Location) -> anyhow::Result<Arc<dyn ObjectStore>> {
     tls::install_provider();
     let mut builder = AmazonS3Builder::from_env()
         .with_bucket_name(&location.bucket)
@@ -70,7 +70,7 @@ pub fn connect(location: &S3Location) -> anyhow::Result<Arc<dyn ObjectStore>> {
 }
 
 /// Checks that the bucket can be written and that conditional writes work, which some servers ignore.
-pub async fn probe(store: &dyn ObjectStore, location: &S3Location) -> anyhow::Result<()> {
+pub(super) async fn probe(store: &dyn ObjectStore, location: &S3Location) -> anyhow::Result<()> {
     let name = Name::from(format!("probes/{}", Uuid::now_v7().simple()));
     let create = || {
         store.put_opts(
@@ -124,7 +124,7 @@ fn explain(location: &S3Location, error: &Error) -> anyhow::Error {
 
 /// Returns the code in the response of a server, or else the innermost cause of an error. Errors have whole responses in
 /// their text.
-pub fn summarize(error: &Error) -> String {
+pub(crate) fn summarize(error: &Error) -> String {
     let text = error.to_string();
     let code = text
         .split_once("<Code>")

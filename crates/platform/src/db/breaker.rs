@@ -12,7 +12,7 @@ use tokio::sync::{Notify, watch};
 
 /// Tells whether the database responds.
 #[derive(Debug)]
-pub struct CircuitBreaker {
+pub(crate) struct CircuitBreaker {
     state: watch::Sender<State>,
     /// Notified when a query, or the listener, lost its connection.
     suspicion: Notify,
@@ -45,7 +45,7 @@ impl Default for CircuitBreaker {
 }
 
 impl CircuitBreaker {
-    pub fn permit(self: &Arc<Self>) -> Permit {
+    pub(super) fn permit(self: &Arc<Self>) -> Permit {
         self.permits.fetch_add(1, Ordering::Relaxed);
         Permit {
             breaker: Arc::clone(self),
@@ -54,16 +54,16 @@ impl CircuitBreaker {
     }
 
     /// Returns the number of permits in use.
-    pub fn permits(&self) -> usize {
+    pub(super) fn permits(&self) -> usize {
         self.permits.load(Ordering::Relaxed)
     }
 
-    pub fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.state.borrow().is_open
     }
 
     /// Records the result of a probe. Returns whether the breaker opened or closed.
-    pub fn record(&self, responds: bool) -> bool {
+    pub(super) fn record(&self, responds: bool) -> bool {
         self.state.send_if_modified(|state| {
             let changed = state.is_open == responds;
             state.is_open = !responds;
@@ -73,12 +73,12 @@ impl CircuitBreaker {
     }
 
     /// Causes a probe, because a connection was lost.
-    pub fn suspect(&self) {
+    pub(crate) fn suspect(&self) {
         self.suspicion.notify_one();
     }
 
     /// Waits until a query loses its connection. The next call returns at once if one did meanwhile.
-    pub async fn suspected(&self) {
+    pub(crate) async fn suspected(&self) {
         self.suspicion.notified().await;
     }
 }

@@ -24,7 +24,7 @@ const NOTIFY: &str = "select pg_notify('causeway', $1)";
 /// Records the notified revisions until the task is dropped, and says in `is_listening` whether notifications arrive.
 ///
 /// `pool` returns the connections of all other queries.
-pub async fn listen(
+pub(super) async fn listen(
     options: &PgConnectOptions,
     pool: impl Fn() -> PgPool,
     response_timeout: Duration,

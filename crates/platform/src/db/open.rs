@@ -168,12 +168,12 @@ async fn lock_file(path: PathBuf) -> anyhow::Result<File> {
 type MigrationSource = (i64, &'static str, &'static str, &'static str);
 
 /// Returns the number of the last migration.
-pub fn newest_migration() -> i64 {
+pub(super) fn newest_migration() -> i64 {
     MIGRATIONS.last().map_or(0, |(number, ..)| *number)
 }
 
 /// Returns the numbers of all migrations.
-pub fn migration_numbers() -> Vec<i64> {
+pub(crate) fn migration_numbers() -> Vec<i64> {
     MIGRATIONS.iter().map(|(number, ..)| *number).collect()
 }
 

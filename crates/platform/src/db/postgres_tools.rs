@@ -13,14 +13,14 @@ const DRIVER_PARAMETER: &str = "statement-cache-capacity";
 
 /// A program of PostgreSQL and its major version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tool {
+pub(super) struct Tool {
     path: PathBuf,
     pub version: u32,
 }
 
 impl Tool {
     /// Finds the oldest installed version of a program that is not older than `version`. Blocks.
-    pub fn find(name: &str, version: u32) -> anyhow::Result<Tool> {
+    pub(super) fn find(name: &str, version: u32) -> anyhow::Result<Tool> {
         let folders = fs::read_dir(VERSIONS).into_iter().flatten().flatten();
         let installed = folders.map(|folder| folder.path().join("bin").join(name));
         let tools = installed.chain([PathBuf::from(name)]).filter_map(|path| {
@@ -32,7 +32,7 @@ impl Tool {
 
     /// Runs the program for the database of a URL. The password is passed in the environment, where other users
     /// cannot see it. Blocks.
-    pub fn run(&self, url: &str, arguments: &[&str]) -> anyhow::Result<()> {
+    pub(super) fn run(&self, url: &str, arguments: &[&str]) -> anyhow::Result<()> {
         let (url, password) = split_password(url);
         let mut command = Command::new(&self.path);
         command

@@ -61,7 +61,7 @@ pub async fn list_blobs(tx: &mut Tx) -> sqlx::Result<Vec<(String, Vec<u8>)>> {
 }
 
 /// Returns whether a picture refers to this blob.
-pub async fn is_blob_used(db: &Db, blob: &str) -> sqlx::Result<bool> {
+pub(crate) async fn is_blob_used(db: &Db, blob: &str) -> sqlx::Result<bool> {
     let count: i64 = db.fetch_scalar(query(HAS_BLOB).bind(blob)).await?;
     Ok(count > 0)
 }
@@ -86,12 +86,12 @@ pub async fn insert(db: &Db, picture: &StoredPicture, now: i64) -> sqlx::Result<
 }
 
 /// Lists the next thousand pictures after `id`, and since when they are marked as unused.
-pub async fn list_usage_after(db: &Db, id: &str) -> sqlx::Result<Vec<(String, Option<i64>)>> {
+pub(crate) async fn list_usage_after(db: &Db, id: &str) -> sqlx::Result<Vec<(String, Option<i64>)>> {
     db.fetch_all(query(USAGE_AFTER).bind(id)).await
 }
 
 /// Marks a picture as used, because something is about to use it. Returns `false` if it does not exist.
-pub async fn mark_used(db: &Db, id: &str) -> sqlx::Result<bool> {
+pub(crate) async fn mark_used(db: &Db, id: &str) -> sqlx::Result<bool> {
     let is_marked: Option<bool> = db.fetch_optional_scalar(query(IS_MARKED).bind(id)).await?;
     match is_marked {
         None => Ok(false),
@@ -102,7 +102,7 @@ pub async fn mark_used(db: &Db, id: &str) -> sqlx::Result<bool> {
 }
 
 /// Marks a picture as unused since `now`, unless it is marked already.
-pub async fn mark_unused(db: &Db, id: &str, now: i64) -> sqlx::Result<bool> {
+pub(crate) async fn mark_unused(db: &Db, id: &str, now: i64) -> sqlx::Result<bool> {
     write(db, MARK_UNUSED, id, Some(now)).await
 }
 

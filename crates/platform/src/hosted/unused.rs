@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 /// How long a picture stays after it was first found unused.
-pub const UNUSED_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+pub(crate) const UNUSED_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Whoever holds this lease removes pictures, or copies all of them and needs them to stay.
 const LEASE: &str = "pictures";

@@ -15,7 +15,7 @@ pub struct Email {
 
 /// Writes an email to a new file in a folder. The file is synced and then renamed, so that a reader never finds an
 /// incomplete one.
-pub async fn write(folder: &Path, extension: &str, email: &[u8]) -> std::io::Result<()> {
+pub(super) async fn write(folder: &Path, extension: &str, email: &[u8]) -> std::io::Result<()> {
     if let Some(parent) = folder.parent() {
         data_folder::create_folder(parent)?;
     }

@@ -5,10 +5,10 @@ const FIRST_DELAY_MILLIS: i64 = 30_000;
 const MAX_DELAY_MILLIS: i64 = 30 * 60_000;
 
 /// How long an email is retried before it is given up.
-pub const MAX_AGE_MILLIS: i64 = 3 * 24 * 60 * 60 * 1_000;
+pub(crate) const MAX_AGE_MILLIS: i64 = 3 * 24 * 60 * 60 * 1_000;
 
 /// Returns the pause after a number of failed attempts: 30 seconds, then twice as long each time, up to half an hour.
-pub fn delay_millis(attempts: i64) -> i64 {
+pub(crate) fn delay_millis(attempts: i64) -> i64 {
     let doublings = (attempts - 1).clamp(0, 30) as u32;
     FIRST_DELAY_MILLIS
         .saturating_mul(1 << doublings)

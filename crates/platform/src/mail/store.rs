@@ -142,7 +142,7 @@ pub async fn remove(db: &Db, id: Uuid) -> sqlx::Result<()> {
 }
 
 /// Returns an email to the queue until its next attempt.
-pub async fn postpone(db: &Db, leased: &LeasedEmail, due_at: i64, error: &str) -> sqlx::Result<()> {
+pub(crate) async fn postpone(db: &Db, leased: &LeasedEmail, due_at: i64, error: &str) -> sqlx::Result<()> {
     end_lease(db, POSTPONE, leased, due_at, error).await
 }
 
@@ -171,7 +171,7 @@ async fn end_lease(
 }
 
 /// Gives up emails that were queued before a time. Returns how many.
-pub async fn fail_old(db: &Db, now: i64, queued_before: i64) -> sqlx::Result<u64> {
+pub(crate) async fn fail_old(db: &Db, now: i64, queued_before: i64) -> sqlx::Result<u64> {
     let mut tx = db.write().await?;
     let failed = tx.execute(query(FAIL_OLD).bind(now).bind(queued_before)).await?;
     tx.commit().await?;
@@ -179,7 +179,7 @@ pub async fn fail_old(db: &Db, now: i64, queued_before: i64) -> sqlx::Result<u64
 }
 
 /// Removes emails that were given up before a time.
-pub async fn remove_failed(db: &Db, before: i64) -> sqlx::Result<()> {
+pub(crate) async fn remove_failed(db: &Db, before: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     tx.execute(query(REMOVE_FAILED).bind(before)).await?;
     tx.commit().await
@@ -198,7 +198,7 @@ pub async fn find_status(db: &Db) -> sqlx::Result<QueueStatus> {
 }
 
 /// Lists the emails to an address, oldest first.
-pub async fn list_to(db: &Db, address: &EmailAddress) -> sqlx::Result<Vec<QueuedEmail>> {
+pub(crate) async fn list_to(db: &Db, address: &EmailAddress) -> sqlx::Result<Vec<QueuedEmail>> {
     db.fetch_all(query(LIST_TO).bind(address.normalized())).await
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tokio::fs;
 
 /// Lists the files with emails to an address.
-pub async fn list(folder: &Path, to: &EmailAddress) -> io::Result<Vec<PathBuf>> {
+pub(super) async fn list(folder: &Path, to: &EmailAddress) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut entries = match fs::read_dir(folder).await {
         Ok(entries) => entries,
@@ -24,7 +24,7 @@ pub async fn list(folder: &Path, to: &EmailAddress) -> io::Result<Vec<PathBuf>> 
 }
 
 /// Removes the emails to an address, and returns how many there were.
-pub async fn remove(folder: &Path, to: &EmailAddress) -> io::Result<usize> {
+pub(super) async fn remove(folder: &Path, to: &EmailAddress) -> io::Result<usize> {
     let files = list(folder, to).await?;
     for file in &files {
         match fs::remove_file(file).await {

@@ -34,7 +34,7 @@ pub enum LookupError {
 }
 
 /// Returns the first name server of the system.
-pub fn system_server() -> Option<SocketAddr> {
+pub(crate) fn system_server() -> Option<SocketAddr> {
     let settings = fs::read_to_string("/etc/resolv.conf").ok()?;
     let servers = settings
         .lines()

@@ -11,7 +11,7 @@ use crate::text::english;
 
 /// The role of a name for its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameKind {
+pub(crate) enum NameKind {
     Display,
     /// Ranks like the display name.
     Alias,
@@ -32,7 +32,7 @@ struct NameShape {
 
 /// All documents added so far.
 #[derive(Clone, Debug, Default)]
-pub struct Documents {
+pub(super) struct Documents {
     terms: Vec<u32>,
     /// Where the terms of each document start in `terms`, and its names in `shapes`.
     starts: Vec<(usize, usize)>,
@@ -46,14 +46,14 @@ pub struct Documents {
 
 /// The terms of one document.
 #[derive(Clone, Copy, Debug)]
-pub struct DocumentTerms<'a> {
+pub(super) struct DocumentTerms<'a> {
     shapes: &'a [NameShape],
     terms: &'a [u32],
 }
 
 impl<'a> DocumentTerms<'a> {
     /// Iterates over the names, starting with the display name.
-    pub fn names(self) -> impl Iterator<Item = NameTerms<'a>> {
+    pub(super) fn names(self) -> impl Iterator<Item = NameTerms<'a>> {
         let mut from = 0;
         self.shapes.iter().map(move |shape| {
             let to = from + usize::from(shape.length);
@@ -69,20 +69,24 @@ impl<'a> DocumentTerms<'a> {
     }
 
     /// Returns the terms of the location and the domain.
-    pub fn location(self) -> &'a [u32] {
+    pub(super) fn location(self) -> &'a [u32] {
         let in_names: usize = self.shapes.iter().map(|shape| usize::from(shape.length)).sum();
         &self.terms[in_names..]
     }
 
     /// Returns all terms.
-    pub fn all(self) -> &'a [u32] {
+    pub(super) fn all(self) -> &'a [u32] {
         self.terms
     }
 }
 
 impl Documents {
     /// Starts the next document and returns its number.
-    pub fn start(&mut self, prominence: u16, registration_number: Option<u32>) -> Result<u32, BuildError> {
+    pub(super) fn start(
+        &mut self,
+        prominence: u16,
+        registration_number: Option<u32>,
+    ) -> Result<u32, BuildError> {
         let document = self.prominences.len() as u32;
         if self.prominences.last().is_some_and(|&last| last < prominence) {
             return Err(BuildError::WrongOrder);
@@ -99,7 +103,7 @@ impl Documents {
     }
 
     /// Adds a name to the last document. Empty and duplicate names are skipped, except for the display name.
-    pub fn add_name(&mut self, terms: &[u32], core: (usize, usize), kind: NameKind) {
+    pub(crate) fn add_name(&mut self, terms: &[u32], core: (usize, usize), kind: NameKind) {
         let terms = &terms[..terms.len().min(MAX_NAME_WORDS)];
         let document = self.prominences.len() - 1;
         if kind != NameKind::Display
@@ -121,18 +125,18 @@ impl Documents {
     }
 
     /// Returns the number of names of the last document.
-    pub fn last_name_count(&self) -> usize {
+    pub(crate) fn last_name_count(&self) -> usize {
         self.starts.last().map_or(0, |(_, from)| self.shapes.len() - from)
     }
 
     /// Adds the location and the domain to the last document, after its names.
-    pub fn add_location(&mut self, terms: &[u32]) {
+    pub(crate) fn add_location(&mut self, terms: &[u32]) {
         self.terms
             .extend_from_slice(&terms[..terms.len().min(usize::from(u8::MAX))]);
     }
 
     /// Adds the labels to the last document.
-    pub fn add_labels(&mut self, labels: &[u32]) {
+    pub(crate) fn add_labels(&mut self, labels: &[u32]) {
         let from = self.labels.len();
         self.labels.extend_from_slice(labels);
         self.labels[from..].sort_unstable();
@@ -147,7 +151,7 @@ impl Documents {
     }
 
     /// Replaces each term and label with its new number.
-    pub fn renumber(&mut self, new_terms: &[u32], new_labels: &[u32]) {
+    pub(crate) fn renumber(&mut self, new_terms: &[u32], new_labels: &[u32]) {
         for term in &mut self.terms {
             *term = new_terms[*term as usize];
         }
@@ -157,12 +161,12 @@ impl Documents {
     }
 
     /// Returns the number of documents.
-    pub fn len(&self) -> u32 {
+    pub(super) fn len(&self) -> u32 {
         self.prominences.len() as u32
     }
 
     /// Returns the terms of a document.
-    pub fn terms(&self, document: u32) -> DocumentTerms<'_> {
+    pub(super) fn terms(&self, document: u32) -> DocumentTerms<'_> {
         let at = document as usize;
         let (from, shapes_from) = self.starts[at];
         let (to, shapes_to) = *self
@@ -176,14 +180,14 @@ impl Documents {
     }
 
     /// Returns the labels of a document.
-    pub fn labels(&self, document: u32) -> &[u32] {
+    pub(super) fn labels(&self, document: u32) -> &[u32] {
         let at = document as usize;
         let to = *self.label_starts.get(at + 1).unwrap_or(&self.labels.len());
         &self.labels[self.label_starts[at]..to]
     }
 
     /// Encodes the sections with one element per document, and the registration numbers.
-    pub fn sections(&self, sorted_words: &[&str]) -> Result<Sections, BuildError> {
+    pub(super) fn sections(&self, sorted_words: &[&str]) -> Result<Sections, BuildError> {
         let is_stop_word: Vec<bool> = sorted_words
             .iter()
             .map(|word| english::is_stop_word(word))

@@ -14,7 +14,7 @@ const MAX_DOCUMENTS_PER_HASH: usize = 32;
 
 /// Encodes the hashes of initials and their documents. Each name has initials with and without its stop
 /// words.
-pub fn sections(documents: &Documents, sorted_words: &[&str]) -> Sections {
+pub(super) fn sections(documents: &Documents, sorted_words: &[&str]) -> Sections {
     let is_stop_word: Vec<bool> = sorted_words
         .iter()
         .map(|word| english::is_stop_word(word))

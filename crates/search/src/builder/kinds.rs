@@ -7,7 +7,7 @@ use crate::segment::packed::pack_u32s;
 use crate::text::tag;
 
 /// Encodes the phrases of the kinds that a document has. A phrase with several kinds is repeated.
-pub fn sections(thesaurus: &Thesaurus, sorted_words: &[&str]) -> Sections {
+pub(super) fn sections(thesaurus: &Thesaurus, sorted_words: &[&str]) -> Sections {
     let mut phrases: Vec<(&str, u32)> = thesaurus
         .kinds()
         .filter_map(|(phrase, kind)| {

@@ -11,7 +11,7 @@ use crate::segment::name_entry;
 use crate::segment::packed::{pack_bitmap, pack_u32s};
 
 /// Encodes all labels, whose texts are `sorted_labels`.
-pub fn sections(documents: &Documents, sorted_labels: &[&str], name_list: &NameList) -> Sections {
+pub(super) fn sections(documents: &Documents, sorted_labels: &[&str], name_list: &NameList) -> Sections {
     let document_count = documents.len() as usize;
     let mut lists: Vec<Vec<u32>> = vec![Vec::new(); sorted_labels.len()];
     for document in 0..documents.len() {

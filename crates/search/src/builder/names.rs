@@ -18,14 +18,14 @@ struct SortedName {
 
 /// The sorted names of all documents.
 #[derive(Debug)]
-pub struct NameList {
+pub(super) struct NameList {
     names: Vec<SortedName>,
     term_count: usize,
 }
 
 impl NameList {
     /// Sorts the names of all documents by core, then by full name, then by prominence.
-    pub fn sort(documents: &Documents, term_count: usize) -> Self {
+    pub(super) fn sort(documents: &Documents, term_count: usize) -> Self {
         let mut names = Vec::with_capacity(documents.len() as usize * 5 / 4);
         for document in 0..documents.len() {
             for (index, name) in documents.terms(document).names().enumerate() {
@@ -61,12 +61,12 @@ impl NameList {
     }
 
     /// Iterates over the entries in order.
-    pub fn entries(&self) -> impl ExactSizeIterator<Item = u32> {
+    pub(super) fn entries(&self) -> impl ExactSizeIterator<Item = u32> {
         self.names.iter().map(|name| name.entry)
     }
 
     /// Encodes the list, and the completions of the prefixes of `trie_nodes`.
-    pub fn sections(self, trie_nodes: &[u8]) -> Sections {
+    pub(super) fn sections(self, trie_nodes: &[u8]) -> Sections {
         let mut counts = vec![0; self.term_count];
         for name in &self.names {
             counts[(name.first_terms >> 32) as usize] += 1;

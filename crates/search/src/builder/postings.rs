@@ -14,7 +14,7 @@ const MIN_BITMAP_DOCUMENTS: usize = 64;
 const MAX_BITMAPS: usize = 128;
 
 /// Encodes the posting lists, the bitmaps of frequent terms and the Bloom filters of all others.
-pub fn sections(documents: &Documents, term_count: usize) -> Sections {
+pub(super) fn sections(documents: &Documents, term_count: usize) -> Sections {
     let mut counts = vec![0usize; term_count];
     let mut buffer = Vec::new();
     for_each_posting(documents, &mut buffer, |_, term| counts[term as usize] += 1);

@@ -10,7 +10,7 @@ use crate::text::english;
 const MAX_GROUP_SIZE: usize = 8;
 
 /// Returns the groups of synonyms of English and of the thesaurus.
-pub fn groups(thesaurus: &Thesaurus) -> impl Iterator<Item = Vec<&str>> {
+pub(super) fn groups(thesaurus: &Thesaurus) -> impl Iterator<Item = Vec<&str>> {
     let given = thesaurus
         .synonyms()
         .map(|group| group.iter().map(String::as_str).collect());
@@ -18,7 +18,7 @@ pub fn groups(thesaurus: &Thesaurus) -> impl Iterator<Item = Vec<&str>> {
 }
 
 /// Encodes the group of each word and the words of each group. Group 0 is empty and means none.
-pub fn sections(thesaurus: &Thesaurus, sorted_words: &[&str]) -> Sections {
+pub(super) fn sections(thesaurus: &Thesaurus, sorted_words: &[&str]) -> Sections {
     let find = |word: &str| sorted_words.binary_search(&word).ok();
     let mut parents: Vec<u32> = (0..sorted_words.len() as u32).collect();
     for group in groups(thesaurus) {

@@ -5,13 +5,13 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// A set of distinct strings, numbered in the order of first use.
 #[derive(Clone, Debug, Default)]
-pub struct Vocabulary {
+pub(crate) struct Vocabulary {
     ids: HashMap<Box<str>, u32, BuildHasherDefault<WordHasher>>,
 }
 
 impl Vocabulary {
     /// Returns the number of `text`, which is added if it is new.
-    pub fn intern(&mut self, text: &str) -> u32 {
+    pub(super) fn intern(&mut self, text: &str) -> u32 {
         if let Some(&id) = self.ids.get(text) {
             return id;
         }
@@ -21,19 +21,19 @@ impl Vocabulary {
     }
 
     /// Returns the number of `text`, if it was added.
-    pub fn find(&self, text: &str) -> Option<u32> {
+    pub(super) fn find(&self, text: &str) -> Option<u32> {
         self.ids.get(text).copied()
     }
 
     /// Returns all strings in lexicographic order.
-    pub fn sorted(&self) -> Vec<&str> {
+    pub(super) fn sorted(&self) -> Vec<&str> {
         let mut all: Vec<&str> = self.ids.keys().map(AsRef::as_ref).collect();
         all.sort_unstable();
         all
     }
 
     /// Returns the index in `sorted` of each string, by its number.
-    pub fn sorted_indexes(&self, sorted: &[&str]) -> Vec<u32> {
+    pub(crate) fn sorted_indexes(&self, sorted: &[&str]) -> Vec<u32> {
         let mut indexes = vec![0; sorted.len()];
         for (index, text) in sorted.iter().enumerate() {
             if let Some(id) = self.find(text) {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 /// An owned [`Document`].
 #[derive(Clone, Debug)]
-pub struct TestDocument {
+pub(crate) struct TestDocument {
     pub name: String,
     pub aliases: Vec<String>,
     pub secondary_names: Vec<String>,
@@ -19,7 +19,7 @@ pub struct TestDocument {
 
 /// Words that are related in every way that matters: prefixes, plurals, synonyms, stop words, legal suffixes,
 /// typos, compounds, initials.
-pub const WORDS: &[&str] = &[
+pub(crate) const WORDS: &[&str] = &[
     "food",
     "foods",
     "bank",
@@ -55,7 +55,7 @@ pub const WORDS: &[&str] = &[
     "hfv",
 ];
 const LOCATIONS: &[&str] = &["hope", "austin", "tx", "texas", "new york", "va"];
-pub const LABELS: &[&str] = &["cause:arts", "cause:food", "state:TX"];
+pub(crate) const LABELS: &[&str] = &["cause:arts", "cause:food", "state:TX"];
 
 fn name() -> impl Strategy<Value = String> {
     vec(proptest::sample::select(WORDS), 1..5).prop_map(|words| words.join(" "))
@@ -90,7 +90,7 @@ fn document() -> impl Strategy<Value = TestDocument> {
 }
 
 /// Up to eleven documents in descending order of prominence.
-pub fn documents() -> impl Strategy<Value = Vec<TestDocument>> {
+pub(crate) fn documents() -> impl Strategy<Value = Vec<TestDocument>> {
     vec(document(), 1..12).prop_map(|mut documents| {
         documents.sort_by(|a, b| b.prominence.total_cmp(&a.prominence));
         documents
@@ -98,7 +98,7 @@ pub fn documents() -> impl Strategy<Value = Vec<TestDocument>> {
 }
 
 /// A query of up to three words: as they are, cut short, misspelled, or joined.
-pub fn query_text() -> impl Strategy<Value = String> {
+pub(crate) fn query_text() -> impl Strategy<Value = String> {
     let word = (
         proptest::sample::select(WORDS),
         0u8..12,
@@ -130,17 +130,17 @@ pub fn query_text() -> impl Strategy<Value = String> {
 }
 
 /// Builds an index of `documents`.
-pub fn build(documents: &[TestDocument]) -> Index<Vec<u8>> {
+pub(crate) fn build(documents: &[TestDocument]) -> Index<Vec<u8>> {
     Index::open(build_segment(documents)).expect("a new segment is valid")
 }
 
 /// Builds a segment of `documents`.
-pub fn build_segment(documents: &[TestDocument]) -> Vec<u8> {
+pub(crate) fn build_segment(documents: &[TestDocument]) -> Vec<u8> {
     build_segment_with(documents, Thesaurus::default())
 }
 
 /// Builds a segment of `documents` with a thesaurus. Every other document is of the kind `kind`.
-pub fn build_segment_with(documents: &[TestDocument], thesaurus: Thesaurus) -> Vec<u8> {
+pub(crate) fn build_segment_with(documents: &[TestDocument], thesaurus: Thesaurus) -> Vec<u8> {
     let mut builder = IndexBuilder::with_thesaurus(thesaurus.into());
     for (number, document) in documents.iter().enumerate() {
         builder

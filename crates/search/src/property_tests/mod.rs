@@ -3,7 +3,7 @@
 //! The index finds what a scan over all documents finds, in the same order and with the same scores; every
 //! document is found near the top by its own name; the first hits do not depend on the limit; results are deterministic; damaged segments are rejected or harmless.
 
-pub mod fixtures;
+pub(crate) mod fixtures;
 mod reference_matching;
 mod reference_search;
 mod thesaurus;

@@ -10,7 +10,7 @@ use crate::text::tokenizer::Tokens;
 
 /// A clause: the words that match one word of the query.
 #[derive(Clone, Debug, Default)]
-pub struct Clause {
+pub(super) struct Clause {
     pub words: BTreeSet<String>,
     pub synonyms: BTreeSet<String>,
     pub exact_word: Option<String>,
@@ -22,15 +22,15 @@ pub struct Clause {
 }
 
 impl Clause {
-    pub fn matches(&self, word: &str) -> bool {
+    pub(super) fn matches(&self, word: &str) -> bool {
         self.words.contains(word) || self.synonyms.contains(word)
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.words.is_empty() && self.synonyms.is_empty()
     }
 
-    pub fn overlaps(&self, other: &Self) -> bool {
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
         self.words
             .iter()
             .chain(&self.synonyms)
@@ -39,7 +39,7 @@ impl Clause {
 }
 
 /// A name of a document.
-pub struct Name {
+pub(super) struct Name {
     pub words: Vec<String>,
     pub core: Vec<String>,
     /// The word after the core.
@@ -49,12 +49,12 @@ pub struct Name {
     pub is_alias: bool,
 }
 
-pub fn tokenize(text: &str) -> Vec<String> {
+pub(super) fn tokenize(text: &str) -> Vec<String> {
     Tokens::new(text).iter().map(str::to_owned).collect()
 }
 
 /// Returns the distinct names of a document.
-pub fn names(document: &TestDocument) -> Vec<Name> {
+pub(super) fn names(document: &TestDocument) -> Vec<Name> {
     let mut names: Vec<Name> = Vec::new();
     let display = [(&document.name, true, false)].into_iter();
     let aliases = document.aliases.iter().map(|name| (name, false, true));
@@ -82,7 +82,7 @@ pub fn names(document: &TestDocument) -> Vec<Name> {
 }
 
 /// Returns all words of a document.
-pub fn all_words(document: &TestDocument) -> Vec<String> {
+pub(super) fn all_words(document: &TestDocument) -> Vec<String> {
     let names = names(document).into_iter().flat_map(|name| name.words);
     names
         .chain(document.location.iter().flat_map(|part| tokenize(part)))
@@ -90,7 +90,7 @@ pub fn all_words(document: &TestDocument) -> Vec<String> {
 }
 
 /// Scores a document that matches all required clauses.
-pub fn score(document: &TestDocument, clauses: &[Clause], required: &[&Clause]) -> (f32, MatchKind) {
+pub(super) fn score(document: &TestDocument, clauses: &[Clause], required: &[&Clause]) -> (f32, MatchKind) {
     let mut best = (f32::NEG_INFINITY, MatchKind::Anywhere);
     for name in names(document) {
         let first_word = clauses
@@ -155,7 +155,7 @@ pub fn score(document: &TestDocument, clauses: &[Clause], required: &[&Clause]) 
 
 /// Returns `true` if `typed` is exactly one edit away from `word` or, if `is_prefix` is set, from a prefix of
 /// it.
-pub fn is_one_edit_away(typed: &str, word: &str, is_prefix: bool) -> bool {
+pub(super) fn is_one_edit_away(typed: &str, word: &str, is_prefix: bool) -> bool {
     let typed: Vec<char> = typed.chars().collect();
     let matches = |corrected: &[char]| {
         let corrected: String = corrected.iter().collect();

@@ -19,7 +19,7 @@ use crate::text::initials::INITIALS_LENGTHS;
 use crate::text::tokenizer::Tokens;
 
 /// The parts of a hit that the tests compare.
-pub type ReferenceHit = (u32, f32, MatchKind, Rewrite);
+pub(super) type ReferenceHit = (u32, f32, MatchKind, Rewrite);
 
 /// A split of a compound: the frequency of its rarest part, and the parts.
 type Split = (usize, Vec<Clause>);
@@ -36,7 +36,7 @@ struct ReferenceSearch<'a> {
 }
 
 /// Returns the hits that the index must find.
-pub fn search(documents: &[TestDocument], query: &Query<'_>) -> Vec<ReferenceHit> {
+pub(super) fn search(documents: &[TestDocument], query: &Query<'_>) -> Vec<ReferenceHit> {
     let mut dictionary: BTreeSet<String> = documents.iter().flat_map(all_words).collect();
     for group in english::SYNONYMS {
         if group.iter().any(|word| dictionary.contains(*word)) {

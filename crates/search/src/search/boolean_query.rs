@@ -15,7 +15,7 @@ const MAX_SIGNATURES: usize = 4;
 
 /// A clause: a document matches if it has one of the terms.
 #[derive(Clone, Copy, Debug)]
-pub struct Clause {
+pub(crate) struct Clause {
     /// The ranges of the clause in the shared vector. Those from `synonyms_from` on are synonyms of the typed
     /// word.
     from: u32,
@@ -37,7 +37,7 @@ pub struct Clause {
 
 /// The clauses of one rewrite.
 #[derive(Clone, Debug)]
-pub struct BooleanQuery {
+pub(crate) struct BooleanQuery {
     ranges: Vec<TermRange>,
     clauses: Vec<Clause>,
     /// The rewrite.
@@ -51,21 +51,21 @@ pub struct BooleanQuery {
 impl Clause {
     /// Returns `false` only if no document with this signature matches the clause.
     #[inline]
-    pub fn may_match_signature(&self, signature: u64) -> bool {
+    pub(crate) fn may_match_signature(&self, signature: u64) -> bool {
         let missing = self.signatures.iter().map(|bits| !signature & bits);
         missing.min() == Some(0)
     }
 
     /// Returns `true` if the signature of a document says nothing about the clause, as for a single letter.
     #[inline]
-    pub fn matches_any_signature(&self) -> bool {
+    pub(crate) fn matches_any_signature(&self) -> bool {
         self.signatures.contains(&0)
     }
 }
 
 impl BooleanQuery {
     /// Creates a query without clauses.
-    pub fn new(rewrite: Rewrite, penalty: f32, last_is_prefix: bool) -> Self {
+    pub(crate) fn new(rewrite: Rewrite, penalty: f32, last_is_prefix: bool) -> Self {
         Self {
             ranges: Vec::with_capacity(16),
             clauses: Vec::with_capacity(8),
@@ -76,7 +76,7 @@ impl BooleanQuery {
     }
 
     /// Adds a clause.
-    pub fn push(
+    pub(crate) fn push(
         &mut self,
         terms: impl IntoIterator<Item = TermRange>,
         synonyms: impl IntoIterator<Item = TermRange>,
@@ -103,7 +103,7 @@ impl BooleanQuery {
     /// Sets the signatures of the last clause to those of its words or prefixes.
     ///
     /// If there are more different ones than fit, the bits that all of them share are used instead.
-    pub fn set_signatures(&mut self, signatures: impl Iterator<Item = u64>) {
+    pub(crate) fn set_signatures(&mut self, signatures: impl Iterator<Item = u64>) {
         let Some(clause) = self.clauses.last_mut() else {
             return;
         };
@@ -126,12 +126,12 @@ impl BooleanQuery {
 
     /// Adds a clause for `word`: the word, the words it is a prefix of if `is_prefix` is set, and its
     /// synonyms.
-    pub fn push_word(&mut self, segment: Segment<'_>, word: &str, is_prefix: bool, word_mask: u64) {
+    pub(crate) fn push_word(&mut self, segment: Segment<'_>, word: &str, is_prefix: bool, word_mask: u64) {
         self.push_word_at(segment, word, segment.trie().find(word), is_prefix, word_mask);
     }
 
     /// Adds a clause for `word`, whose position in the trie is `cursor`.
-    pub fn push_word_at(
+    pub(crate) fn push_word_at(
         &mut self,
         segment: Segment<'_>,
         word: &str,
@@ -171,7 +171,7 @@ impl BooleanQuery {
     }
 
     /// Makes the last clause optional.
-    pub fn make_last_optional(&mut self) {
+    pub(crate) fn make_last_optional(&mut self) {
         if let Some(clause) = self.clauses.last_mut() {
             clause.is_optional = true;
         }
@@ -179,35 +179,35 @@ impl BooleanQuery {
 
     /// Returns the clauses.
     #[inline]
-    pub fn clauses(&self) -> &[Clause] {
+    pub(crate) fn clauses(&self) -> &[Clause] {
         &self.clauses
     }
 
     /// Returns the terms that match a clause.
     #[inline]
-    pub fn ranges(&self, clause: &Clause) -> &[TermRange] {
+    pub(crate) fn ranges(&self, clause: &Clause) -> &[TermRange] {
         &self.ranges[clause.from as usize..clause.to as usize]
     }
 
     /// Returns the number of terms that match a clause.
-    pub fn term_count(&self, clause: &Clause) -> usize {
+    pub(crate) fn term_count(&self, clause: &Clause) -> usize {
         self.ranges(clause).iter().map(|range| range.count()).sum()
     }
 
     /// Returns `true` if the range at `index` of a clause is a synonym of the typed word.
     #[inline]
-    pub fn is_synonym(clause: &Clause, index: usize) -> bool {
+    pub(crate) fn is_synonym(clause: &Clause, index: usize) -> bool {
         clause.from as usize + index >= clause.synonyms_from as usize
     }
 
     /// Returns `true` if `term` matches a clause.
     #[inline]
-    pub fn matches(&self, clause: &Clause, term: u32) -> bool {
+    pub(crate) fn matches(&self, clause: &Clause, term: u32) -> bool {
         self.ranges(clause).iter().any(|range| range.contains(term))
     }
 
     /// Iterates over the clauses that a document must match: all if every clause is optional.
-    pub fn required(&self) -> impl Iterator<Item = &Clause> {
+    pub(crate) fn required(&self) -> impl Iterator<Item = &Clause> {
         let all = self.clauses.iter().all(|clause| clause.is_optional);
         self.clauses
             .iter()
@@ -216,7 +216,7 @@ impl BooleanQuery {
 
     /// Returns the first clause that is not the article, or else the first.
     #[inline]
-    pub fn first_word(&self) -> Option<&Clause> {
+    pub(crate) fn first_word(&self) -> Option<&Clause> {
         self.clauses
             .iter()
             .find(|clause| !clause.is_article)
@@ -224,7 +224,7 @@ impl BooleanQuery {
     }
 
     /// Returns `true` if a name that starts with the words matches every clause.
-    pub fn has_no_optional_words(&self) -> bool {
+    pub(crate) fn has_no_optional_words(&self) -> bool {
         self.clauses
             .iter()
             .all(|clause| !clause.is_optional && !clause.is_article)
@@ -232,12 +232,12 @@ impl BooleanQuery {
 
     /// Returns `true` if the article comes before other words.
     #[inline]
-    pub fn starts_with_article(&self) -> bool {
+    pub(crate) fn starts_with_article(&self) -> bool {
         self.clauses.len() > 1 && self.clauses[0].is_article
     }
 
     /// Returns `true` if a term can match both the last clause and an earlier one.
-    pub fn last_overlaps_earlier(&self) -> bool {
+    pub(crate) fn last_overlaps_earlier(&self) -> bool {
         let Some((last, earlier)) = self.clauses.split_last() else {
             return false;
         };
@@ -250,7 +250,7 @@ impl BooleanQuery {
     }
 
     /// Returns `true` if a required clause has no terms, so that no document can match.
-    pub fn is_unsatisfiable(&self) -> bool {
+    pub(crate) fn is_unsatisfiable(&self) -> bool {
         self.required().any(|clause| clause.from == clause.to)
     }
 }

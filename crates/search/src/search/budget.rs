@@ -9,7 +9,7 @@ use crate::search::searcher::Searcher;
 use crate::search::top_k::PAGE_SIZE;
 
 /// Number of hits at which the words are taken as meant, and no corrections are tried.
-pub const ENOUGH_HITS: usize = 3;
+pub(crate) const ENOUGH_HITS: usize = 3;
 
 /// Steps for the words as typed until the first page is full.
 const TYPED_STEPS: u32 = 24_000;
@@ -22,7 +22,7 @@ const CORRECTION_STEPS_WITH_HITS: u32 = 256;
 
 impl Searcher<'_> {
     /// Returns the number of steps that the next pass may take.
-    pub fn pass_budget(&self, query: &BooleanQuery) -> u32 {
+    pub(crate) fn pass_budget(&self, query: &BooleanQuery) -> u32 {
         let hits = self.top.len();
         let budget = if query.rewrite.is_correction() {
             if hits == 0 && !self.has_prefix_match {

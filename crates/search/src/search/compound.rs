@@ -5,19 +5,19 @@ use crate::segment::reader::Segment;
 use crate::segment::trie::{self, TermRange};
 
 /// Minimum length of a word that is split in two, or that two words are joined to.
-pub const MIN_COMPOUND_LENGTH: usize = 5;
+pub(crate) const MIN_COMPOUND_LENGTH: usize = 5;
 /// Maximum length of a word that is split in three.
-pub const MAX_THREE_PART_LENGTH: usize = 40;
+pub(crate) const MAX_THREE_PART_LENGTH: usize = 40;
 /// Minimum length of a last part that says more than a correction while it is being typed.
-pub const MIN_LAST_PART_LENGTH: usize = 3;
+pub(crate) const MIN_LAST_PART_LENGTH: usize = 3;
 /// Letters that are words, as in "make a wish".
-pub const SINGLE_LETTER_WORDS: [char; 2] = ['a', 'i'];
+pub(crate) const SINGLE_LETTER_WORDS: [char; 2] = ['a', 'i'];
 
 /// Splits `word` into two or three words of the dictionary and returns the lengths of all but the last.
 ///
 /// Of several splits, the one whose rarest word is the most frequent is chosen. One with a single letter in
 /// the middle must be twice as frequent. If `is_prefix` is set, the last part may be a prefix.
-pub fn split_compound(segment: Segment<'_>, word: &str, is_prefix: bool) -> Option<Vec<usize>> {
+pub(crate) fn split_compound(segment: Segment<'_>, word: &str, is_prefix: bool) -> Option<Vec<usize>> {
     if !word.is_ascii() || word.len() < MIN_COMPOUND_LENGTH {
         return None;
     }

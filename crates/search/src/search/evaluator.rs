@@ -70,7 +70,7 @@ impl Pass {
 
 impl<'a> Searcher<'a> {
     /// Finds the best documents for a query and ends its rewrite.
-    pub fn evaluate(&mut self, query: BooleanQuery) {
+    pub(crate) fn evaluate(&mut self, query: BooleanQuery) {
         if !query.is_unsatisfiable() {
             let without_last_word = self.search_names(&query);
             self.search_postings(&query, &without_last_word);
@@ -79,7 +79,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// Finds names that start with the words of a query and ends its rewrite.
-    pub fn evaluate_names(&mut self, query: BooleanQuery) {
+    pub(crate) fn evaluate_names(&mut self, query: BooleanQuery) {
         if !query.is_unsatisfiable() {
             self.search_names(&query);
         }
@@ -87,7 +87,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// Finds documents that have all words of a query, wherever, and ends its rewrite.
-    pub fn evaluate_postings(&mut self, query: BooleanQuery) {
+    pub(crate) fn evaluate_postings(&mut self, query: BooleanQuery) {
         if !query.is_unsatisfiable() {
             self.search_postings(&query, &[]);
         }

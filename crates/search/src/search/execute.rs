@@ -9,7 +9,7 @@ use crate::segment::forward_index::STOP_WORD_FLAG;
 use crate::segment::reader::Segment;
 
 /// Executes a query. Returns the rewrites that were tried as well, to which hits refer by index.
-pub fn execute<'a>(segment: Segment<'a>, query: &Query<'a>) -> (SearchResults<'a>, Vec<BooleanQuery>) {
+pub(crate) fn execute<'a>(segment: Segment<'a>, query: &Query<'a>) -> (SearchResults<'a>, Vec<BooleanQuery>) {
     let mut searcher = Searcher::new(segment, query);
     if query.limit > 0 && !searcher.filter.is_unsatisfiable() && segment.document_count() > 0 {
         searcher.search_registration_numbers();

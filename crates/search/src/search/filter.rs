@@ -7,7 +7,7 @@ use crate::segment::labels::LabelPostings;
 use crate::segment::reader::Segment;
 
 /// The documents that may be in the results of a query.
-pub struct Filter<'a> {
+pub(crate) struct Filter<'a> {
     /// The labels of each group, the group with the fewest documents first.
     groups: Vec<Vec<LabelPostings<'a>>>,
     exclude: Option<&'a dyn Fn(u32) -> bool>,
@@ -17,7 +17,7 @@ pub struct Filter<'a> {
 
 impl<'a> Filter<'a> {
     /// Looks up the labels of `query`. Labels that no document carries are ignored.
-    pub fn new(segment: Segment<'a>, query: &Query<'a>) -> Self {
+    pub(crate) fn new(segment: Segment<'a>, query: &Query<'a>) -> Self {
         let labels = |group: &Vec<String>| {
             group
                 .iter()
@@ -34,23 +34,23 @@ impl<'a> Filter<'a> {
     }
 
     /// Returns `true` if no document can match.
-    pub fn is_unsatisfiable(&self) -> bool {
+    pub(crate) fn is_unsatisfiable(&self) -> bool {
         self.groups.first().is_some_and(Vec::is_empty)
     }
 
     /// Returns `true` if documents must carry a label.
-    pub fn has_labels(&self) -> bool {
+    pub(crate) fn has_labels(&self) -> bool {
         !self.groups.is_empty()
     }
 
     /// Returns the labels of the group with the fewest documents, if there is a group.
-    pub fn narrowest_group(&self) -> Option<&[LabelPostings<'a>]> {
+    pub(crate) fn narrowest_group(&self) -> Option<&[LabelPostings<'a>]> {
         self.groups.first().map(Vec::as_slice)
     }
 
     /// Returns `true` if the document matches.
     #[inline]
-    pub fn matches(&self, document: u32) -> bool {
+    pub(crate) fn matches(&self, document: u32) -> bool {
         self.groups
             .iter()
             .all(|group| group.iter().any(|label| label.contains(document)))
@@ -58,19 +58,19 @@ impl<'a> Filter<'a> {
     }
 
     /// Iterates over the number of postings of each group, in ascending order.
-    pub fn posting_counts(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn posting_counts(&self) -> impl Iterator<Item = usize> {
         self.groups
             .iter()
             .map(|group| group.iter().map(LabelPostings::len).sum())
     }
 
     /// Creates the prefilter of a group.
-    pub fn prefilter(&self, group: usize) -> Prefilter<'a> {
+    pub(crate) fn prefilter(&self, group: usize) -> Prefilter<'a> {
         Prefilter::AnyOf(self.groups[group].iter().map(LabelPostings::doc_set).collect())
     }
 
     /// Opens a cursor over the documents of the group with the fewest documents.
-    pub fn open(&self) -> Option<PostingCursor<'a>> {
+    pub(crate) fn open(&self) -> Option<PostingCursor<'a>> {
         Some(match self.narrowest_group()? {
             [single] => PostingCursor::List(single.documents()),
             several => {

@@ -9,9 +9,9 @@
 use crate::segment::trie::{Cursor, TermRange, Trie};
 
 /// Minimum length of a word that is corrected.
-pub const MIN_SYMBOLS: usize = 4;
+pub(crate) const MIN_SYMBOLS: usize = 4;
 /// The same for a last word that is still being typed, after other words that are known.
-pub const MIN_SYMBOLS_OF_LAST_WORD: usize = 2;
+pub(crate) const MIN_SYMBOLS_OF_LAST_WORD: usize = 2;
 
 /// Maximum number of corrections of a word.
 const MAX_RANGES: usize = 64;
@@ -21,7 +21,12 @@ const MAX_RANGES: usize = 64;
 ///
 /// If `is_prefix` is set, these are the terms that start with a string one edit away. The caller decides
 /// whether the word is long enough to be corrected.
-pub fn find_within_one_edit(trie: Trie<'_>, symbols: &[u8], is_prefix: bool, ranges: &mut Vec<TermRange>) {
+pub(crate) fn find_within_one_edit(
+    trie: Trie<'_>,
+    symbols: &[u8],
+    is_prefix: bool,
+    ranges: &mut Vec<TermRange>,
+) {
     ranges.clear();
     let mut lookup = FuzzyLookup {
         trie,
@@ -34,7 +39,7 @@ pub fn find_within_one_edit(trie: Trie<'_>, symbols: &[u8], is_prefix: bool, ran
 }
 
 /// Sorts ranges and merges those that overlap. Adjacent ranges have no common prefix and stay separate.
-pub fn sort_and_merge(ranges: &mut Vec<TermRange>) {
+pub(crate) fn sort_and_merge(ranges: &mut Vec<TermRange>) {
     ranges.sort_unstable();
     let mut last = 0;
     for at in 1..ranges.len() {

@@ -21,7 +21,7 @@ const MAX_POSTAL_CODE_STEPS: usize = 4_096;
 
 impl Searcher<'_> {
     /// Offers documents by registration number, or by its first digits. Hyphens are ignored.
-    pub fn search_registration_numbers(&mut self) {
+    pub(crate) fn search_registration_numbers(&mut self) {
         let text = self.query.text.trim();
         if !text.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
             return;
@@ -66,7 +66,7 @@ impl Searcher<'_> {
     }
 
     /// Offers the documents with a postal code, if the text is nothing else.
-    pub fn search_postal_code(&mut self) {
+    pub(crate) fn search_postal_code(&mut self) {
         let Some(tag) = self.find_postal_code(self.query.text.trim()) else {
             return;
         };
@@ -95,7 +95,7 @@ impl Searcher<'_> {
     /// Returns `false` if the text is not a domain.
     ///
     /// A name may also include the top-level domain, as one word or as two.
-    pub fn search_name_in_domain(&mut self) -> bool {
+    pub(crate) fn search_name_in_domain(&mut self) -> bool {
         let text = self.query.text;
         let Some(DomainName { label, top_level }) = domain::find_domain_name(text) else {
             return false;
@@ -127,7 +127,7 @@ impl Searcher<'_> {
     }
 
     /// Offers documents by the domain of their website, or by a prefix of it.
-    pub fn search_domains(&mut self) {
+    pub(crate) fn search_domains(&mut self) {
         let Some(domain) = domain::parse_domain(self.query.text) else {
             return;
         };

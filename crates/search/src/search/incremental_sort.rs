@@ -9,7 +9,7 @@ const PART_SIZE: usize = 8 * BATCH_SIZE;
 
 /// Documents in any order, which are read in ascending order and each only once.
 #[derive(Clone, Debug, Default)]
-pub struct IncrementalSort {
+pub(crate) struct IncrementalSort {
     documents: Vec<u32>,
     /// The end of the part that is sorted; all other documents come after it.
     sorted: usize,
@@ -19,7 +19,7 @@ pub struct IncrementalSort {
 
 impl IncrementalSort {
     /// Creates a sort of `documents`.
-    pub fn new(documents: Vec<u32>) -> Self {
+    pub(crate) fn new(documents: Vec<u32>) -> Self {
         Self {
             documents,
             sorted: 0,
@@ -28,24 +28,24 @@ impl IncrementalSort {
     }
 
     /// Returns the number of documents, read or not, in which duplicates count.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.documents.len()
     }
 
     /// Returns `true` if all documents have been read.
-    pub fn is_at_end(&self) -> bool {
+    pub(crate) fn is_at_end(&self) -> bool {
         self.next == self.documents.len()
     }
 
     /// Removes all documents and begins again with those that `add` appends.
-    pub fn refill(&mut self, add: impl FnOnce(&mut Vec<u32>)) {
+    pub(crate) fn refill(&mut self, add: impl FnOnce(&mut Vec<u32>)) {
         self.documents.clear();
         (self.sorted, self.next) = (0, 0);
         add(&mut self.documents);
     }
 
     /// Fills `batch` with the next documents and returns their number: zero only at the end.
-    pub fn read(&mut self, batch: &mut [u32; BATCH_SIZE]) -> usize {
+    pub(crate) fn read(&mut self, batch: &mut [u32; BATCH_SIZE]) -> usize {
         let mut count = 0;
         while count < BATCH_SIZE && !self.is_at_end() {
             if self.next == self.sorted {

@@ -30,7 +30,7 @@ struct KindWords {
 
 impl Searcher<'_> {
     /// Searches for documents of the kinds that words of the query mean.
-    pub fn search_kinds(&mut self) {
+    pub(crate) fn search_kinds(&mut self) {
         let kinds = self.find_kinds();
         let Some(first) = kinds.first() else { return };
         let rewrite = Rewrite::Kind(first.words.start as u8);
@@ -39,7 +39,7 @@ impl Searcher<'_> {
 
     /// Searches the area around a postal code, which has the same first digits, if nothing was found. Words
     /// that mean kinds are read as kinds.
-    pub fn search_postal_area(&mut self) {
+    pub(crate) fn search_postal_area(&mut self) {
         if self.top.len() > 0 || self.word_count() < 2 {
             return;
         }

@@ -4,23 +4,23 @@
 //! likeliest first. [`evaluator`] finds the best documents for one rewrite. All of them add to the state in
 //! [`searcher`], which keeps the best hits and limits the work.
 
-pub mod boolean_query;
-pub mod budget;
-pub mod compound;
-pub mod evaluator;
-pub mod execute;
-pub mod filter;
-pub mod fuzzy;
-pub mod identifiers;
-pub mod incremental_sort;
-pub mod kinds;
-pub mod name_prefix;
-pub mod planner;
-pub mod postings;
-pub mod prefilter;
-pub mod ranking;
-pub mod rewriter;
-pub mod run_together;
-pub mod searcher;
-pub mod sound;
-pub mod top_k;
+pub(crate) mod boolean_query;
+pub(crate) mod budget;
+pub(crate) mod compound;
+pub(crate) mod evaluator;
+pub(crate) mod execute;
+pub(crate) mod filter;
+pub(crate) mod fuzzy;
+pub(crate) mod identifiers;
+pub(crate) mod incremental_sort;
+pub(crate) mod kinds;
+pub(crate) mod name_prefix;
+pub(crate) mod planner;
+pub(crate) mod postings;
+pub(crate) mod prefilter;
+pub(crate) mod ranking;
+pub(crate) mod rewriter;
+pub(crate) mod run_together;
+pub(crate) mod searcher;
+pub(crate) mod sound;
+pub(crate) mod top_k;

@@ -26,7 +26,7 @@ const MAX_ABBREVIATION_LENGTH: usize = 3;
 
 /// A range of the name list, `from..to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NameRange {
+pub(crate) struct NameRange {
     pub from: usize,
     pub to: usize,
     /// Whether a word matches by a synonym.
@@ -35,7 +35,7 @@ pub struct NameRange {
 
 /// The names that match the words of a query in different ways.
 #[derive(Clone, Debug, Default)]
-pub struct NameRanges {
+pub(crate) struct NameRanges {
     /// Names that start with the words.
     pub prefix: Vec<NameRange>,
     /// Names whose core is the words.
@@ -51,7 +51,7 @@ pub struct NameRanges {
 }
 
 /// Finds the names that start with the words of `query`.
-pub fn find_names(segment: Segment<'_>, query: &BooleanQuery, tokens: &Tokens) -> NameRanges {
+pub(crate) fn find_names(segment: Segment<'_>, query: &BooleanQuery, tokens: &Tokens) -> NameRanges {
     let list = NameList::new(segment);
     let clauses = query.clauses();
     let core = &clauses[usize::from(query.starts_with_article())..];

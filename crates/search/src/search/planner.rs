@@ -11,15 +11,15 @@ use crate::search::searcher::Searcher;
 
 /// Maximum number of documents that are scored in one pass to fill the first page, not counting those that are
 /// hits already.
-pub const MAX_SCORED: usize = 16;
+pub(crate) const MAX_SCORED: usize = 16;
 /// Maximum number of documents that are scored in one pass for the hits after the first page.
-pub const MAX_FURTHER_SCORED: usize = 128;
+pub(crate) const MAX_FURTHER_SCORED: usize = 128;
 
 /// A driver with at most this many postings needs no other prefilters than signatures.
 const SHORT_DRIVER: usize = 64;
 
 /// The conditions of a query, those with the fewest postings first.
-pub struct Plan<'q> {
+pub(crate) struct Plan<'q> {
     conditions: Vec<(usize, Condition<'q>)>,
 }
 
@@ -33,7 +33,7 @@ enum Condition<'q> {
 
 impl<'q> Plan<'q> {
     /// Collects the conditions of a query and of the filter.
-    pub fn new(searcher: &Searcher<'_>, query: &BooleanQuery, required: &'q [Clause]) -> Self {
+    pub(crate) fn new(searcher: &Searcher<'_>, query: &BooleanQuery, required: &'q [Clause]) -> Self {
         let clauses = required.iter().map(|clause| {
             let count = postings::count(searcher.segment, query, clause);
             (count, Condition::Clause(clause))
@@ -47,7 +47,7 @@ impl<'q> Plan<'q> {
     }
 
     /// Opens the driver and returns it with the index of its condition, or `None` if no list can be read.
-    pub fn open_driver<'a>(
+    pub(crate) fn open_driver<'a>(
         &self,
         searcher: &Searcher<'a>,
         query: &BooleanQuery,
@@ -85,7 +85,7 @@ impl<'q> Plan<'q> {
 
     /// Creates the prefilters for the documents of `cursor`, which the condition `driver` drives, the
     /// cheapest first.
-    pub fn prefilters<'a>(
+    pub(crate) fn prefilters<'a>(
         &self,
         searcher: &Searcher<'a>,
         query: &BooleanQuery,

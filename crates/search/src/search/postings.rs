@@ -27,7 +27,7 @@ const MAX_SAMPLED_DOCUMENTS: usize = 4_096;
 
 /// A position in the documents of a term, a clause or a group of labels.
 #[derive(Clone, Debug)]
-pub enum PostingCursor<'a> {
+pub(crate) enum PostingCursor<'a> {
     /// The rest of one list.
     List(PackedU32s<'a>),
     /// The rest of several lists.
@@ -40,7 +40,7 @@ pub enum PostingCursor<'a> {
 
 /// The union of several lists, read in windows of document numbers.
 #[derive(Clone, Debug)]
-pub struct Union<'a> {
+pub(crate) struct Union<'a> {
     /// The rest of each list.
     lists: Vec<PackedU32s<'a>>,
     total: usize,
@@ -55,7 +55,7 @@ pub struct Union<'a> {
 
 /// The result of reading a batch.
 #[derive(Clone, Copy, Debug)]
-pub struct Batch {
+pub(crate) struct Batch {
     /// Number of postings that were read.
     pub read: usize,
     /// Number of documents in the batch, which passed the prefilters.
@@ -66,7 +66,7 @@ pub struct Batch {
 
 impl<'a> PostingCursor<'a> {
     /// Creates a cursor over several lists of a segment with `document_count` documents.
-    pub fn union(lists: Vec<PackedU32s<'a>>, document_count: u32) -> Self {
+    pub(crate) fn union(lists: Vec<PackedU32s<'a>>, document_count: u32) -> Self {
         let total: usize = lists.iter().map(|list| list.len()).sum();
         let width = |documents: u64| u64::from(document_count) * documents / (total as u64).max(1) + 1;
         Self::Union(Union {
@@ -88,7 +88,7 @@ impl<'a> PostingCursor<'a> {
     }
 
     /// Returns the number of postings, which is at least the number of documents.
-    pub fn posting_count(&self) -> usize {
+    pub(crate) fn posting_count(&self) -> usize {
         match self {
             Self::List(list) => list.len(),
             Self::Union(union) => union.total,
@@ -100,7 +100,7 @@ impl<'a> PostingCursor<'a> {
     /// Fills `batch` with the next documents that pass all prefilters, or returns `None` at the end.
     ///
     /// A batch before the end can be empty.
-    pub fn next_batch(
+    pub(crate) fn next_batch(
         &mut self,
         segment: Segment<'_>,
         prefilters: &[Prefilter<'_>],
@@ -203,7 +203,7 @@ fn partition(segment: Segment<'_>, prefilters: &[Prefilter<'_>], documents: &mut
 /// Returns `true` if the documents of a clause with `posting_count` postings can be read in rank order.
 ///
 /// `filtered_limit` is the maximum number of postings if something else narrows the search.
-pub fn can_open(
+pub(crate) fn can_open(
     query: &BooleanQuery,
     clause: &Clause,
     posting_count: usize,
@@ -214,7 +214,7 @@ pub fn can_open(
 }
 
 /// Returns the number of postings of a clause, which is at least its number of documents.
-pub fn count(segment: Segment<'_>, query: &BooleanQuery, clause: &Clause) -> usize {
+pub(crate) fn count(segment: Segment<'_>, query: &BooleanQuery, clause: &Clause) -> usize {
     let offsets = segment.u32s(Section::PostingOffsets);
     let length = |low: u32, high: u32| {
         offsets
@@ -226,7 +226,7 @@ pub fn count(segment: Segment<'_>, query: &BooleanQuery, clause: &Clause) -> usi
 }
 
 /// Opens a cursor over the documents of a clause.
-pub fn open<'a>(segment: Segment<'a>, query: &BooleanQuery, clause: &Clause) -> PostingCursor<'a> {
+pub(crate) fn open<'a>(segment: Segment<'a>, query: &BooleanQuery, clause: &Clause) -> PostingCursor<'a> {
     let offsets = segment.u32s(Section::PostingOffsets);
     let postings = segment.u32s(Section::Postings);
     let list = |low: u32, high: u32| {
@@ -250,7 +250,11 @@ pub fn open<'a>(segment: Segment<'a>, query: &BooleanQuery, clause: &Clause) -> 
 
 /// Opens a cursor over a sample of the documents of a clause with too many postings: the first few of each
 /// list.
-pub fn open_sample<'a>(segment: Segment<'a>, query: &BooleanQuery, clause: &Clause) -> PostingCursor<'a> {
+pub(crate) fn open_sample<'a>(
+    segment: Segment<'a>,
+    query: &BooleanQuery,
+    clause: &Clause,
+) -> PostingCursor<'a> {
     let offsets = segment.u32s(Section::PostingOffsets);
     let postings = segment.u32s(Section::Postings);
     let ranges = query.ranges(clause);

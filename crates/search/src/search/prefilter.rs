@@ -8,13 +8,13 @@ use crate::segment::doc_set::DocSet;
 use crate::segment::reader::Segment;
 
 /// Number of documents that are tested together.
-pub const BATCH_SIZE: usize = 32;
+pub(crate) const BATCH_SIZE: usize = 32;
 /// Maximum number of terms of a clause whose posting lists are handled one by one.
-pub const MAX_LISTS: usize = 6;
+pub(crate) const MAX_LISTS: usize = 6;
 
 /// A test that no matching document fails and that most others fail.
 #[derive(Clone, Debug)]
-pub enum Prefilter<'a> {
+pub(crate) enum Prefilter<'a> {
     /// The document may be in one of these sets.
     AnyOf(Vec<DocSet<'a>>),
     /// The signature of the document may match the clause.
@@ -23,7 +23,7 @@ pub enum Prefilter<'a> {
 
 impl<'a> Prefilter<'a> {
     /// Creates the prefilter of a clause.
-    pub fn new(segment: Segment<'a>, query: &BooleanQuery, clause: &Clause) -> Self {
+    pub(crate) fn new(segment: Segment<'a>, query: &BooleanQuery, clause: &Clause) -> Self {
         if query.term_count(clause) > MAX_LISTS {
             return Self::Signature(*clause);
         }
@@ -36,7 +36,7 @@ impl<'a> Prefilter<'a> {
 
     /// Returns the number of reads for each document. Signatures, which are spread over more memory than the sets of
     /// one term, count as more than any clause.
-    pub fn cost(&self) -> usize {
+    pub(crate) fn cost(&self) -> usize {
         match self {
             Self::AnyOf(sets) => sets.len(),
             Self::Signature(_) => usize::MAX,
@@ -45,7 +45,7 @@ impl<'a> Prefilter<'a> {
 
     /// Moves the documents that pass to the front and returns their number. There can be at most
     /// [`BATCH_SIZE`].
-    pub fn partition(&self, segment: Segment<'_>, documents: &mut [u32]) -> usize {
+    pub(crate) fn partition(&self, segment: Segment<'_>, documents: &mut [u32]) -> usize {
         let passing = match self {
             Self::AnyOf(sets) => sets.iter().fold(0, |passing, set| {
                 passing

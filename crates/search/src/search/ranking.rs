@@ -9,64 +9,65 @@ use crate::search::boolean_query::{BooleanQuery, Clause};
 use crate::segment::forward_index::{DocumentRecord, STOP_WORD_FLAG, TermList};
 
 /// The name starts with the first word.
-pub const FIRST_WORD_BONUS: f32 = 2.0;
+pub(crate) const FIRST_WORD_BONUS: f32 = 2.0;
 /// All words are in one name.
-pub const SAME_NAME_BONUS: f32 = 2.5;
+pub(crate) const SAME_NAME_BONUS: f32 = 2.5;
 /// The words are adjacent in the name, ignoring stop words.
-pub const ADJACENT_BONUS: f32 = 2.5;
+pub(crate) const ADJACENT_BONUS: f32 = 2.5;
 /// The words are in the name in the typed order, with other words between.
-pub const IN_ORDER_BONUS: f32 = 1.0;
+pub(crate) const IN_ORDER_BONUS: f32 = 1.0;
 /// The words include the whole name, and the other words are in the location or in another name.
-pub const NAME_AND_LOCATION_BONUS: f32 = 5.0;
+pub(crate) const NAME_AND_LOCATION_BONUS: f32 = 5.0;
 /// Multiplied by the part of the name that the words cover.
-pub const COVERAGE_BONUS: f32 = 0.5;
+pub(crate) const COVERAGE_BONUS: f32 = 0.5;
 /// The name starts with all words.
-pub const NAME_PREFIX_BONUS: f32 = FIRST_WORD_BONUS + SAME_NAME_BONUS + ADJACENT_BONUS + 7.0;
+pub(crate) const NAME_PREFIX_BONUS: f32 = FIRST_WORD_BONUS + SAME_NAME_BONUS + ADJACENT_BONUS + 7.0;
 /// The words are the name without article and legal suffixes.
-pub const FULL_NAME_BONUS: f32 = NAME_PREFIX_BONUS + 0.5;
+pub(crate) const FULL_NAME_BONUS: f32 = NAME_PREFIX_BONUS + 0.5;
 /// The words are the display name: more than the full name by a factor of 10,000 in size.
-pub const EXACT_NAME_BONUS: f32 = FULL_NAME_BONUS + 4.0;
+pub(crate) const EXACT_NAME_BONUS: f32 = FULL_NAME_BONUS + 4.0;
 /// The exact display name is at least at this rank, counted from 1.
 pub const EXACT_NAME_RANK: usize = 3;
 /// A short last word that is also an abbreviation, such as "va" or "st", is a complete word of the name.
-pub const ABBREVIATION_BONUS: f32 = 3.0;
+pub(crate) const ABBREVIATION_BONUS: f32 = 3.0;
 /// The article was typed, and the name starts with it.
-pub const ARTICLE_BONUS: f32 = 2.0;
+pub(crate) const ARTICLE_BONUS: f32 = 2.0;
 /// The words are an alias, which counts as much as the display name.
-pub const FULL_ALIAS_BONUS: f32 = EXACT_NAME_BONUS - FULL_NAME_BONUS;
+pub(crate) const FULL_ALIAS_BONUS: f32 = EXACT_NAME_BONUS - FULL_NAME_BONUS;
 /// The text is the registration number or the domain.
-pub const IDENTIFIER_BONUS: f32 = 200.0;
+pub(crate) const IDENTIFIER_BONUS: f32 = 200.0;
 /// The text is a prefix of the registration number or of the domain.
-pub const IDENTIFIER_PREFIX_BONUS: f32 = 30.0;
+pub(crate) const IDENTIFIER_PREFIX_BONUS: f32 = 30.0;
 /// The text is a prefix of the registration number, but is a postal code in the first place.
-pub const POSTAL_CODE_PENALTY: f32 = -20.0;
+pub(crate) const POSTAL_CODE_PENALTY: f32 = -20.0;
 /// A word is the initials of the name.
-pub const INITIALS_BONUS: f32 = 12.0;
+pub(crate) const INITIALS_BONUS: f32 = 12.0;
 /// The matching name is neither the display name nor an alias.
-pub const SECONDARY_NAME_PENALTY: f32 = -3.0;
+pub(crate) const SECONDARY_NAME_PENALTY: f32 = -3.0;
 /// A word matches by a synonym, plural or singular.
-pub const SYNONYM_PENALTY: f32 = -2.0;
+pub(crate) const SYNONYM_PENALTY: f32 = -2.0;
 /// Two words were joined, or one was split.
-pub const COMPOUND_PENALTY: f32 = -1.0;
+pub(crate) const COMPOUND_PENALTY: f32 = -1.0;
 /// Words were read as a kind of organization.
-pub const KIND_PENALTY: f32 = -5.0;
+pub(crate) const KIND_PENALTY: f32 = -5.0;
 /// A postal code was read as the area around it.
-pub const AREA_PENALTY: f32 = -8.0;
+pub(crate) const AREA_PENALTY: f32 = -8.0;
 /// A typo was corrected.
-pub const TYPO_PENALTY: f32 = -10.0;
+pub(crate) const TYPO_PENALTY: f32 = -10.0;
 /// A nonprofit with a lower prominence is obscure.
-pub const OBSCURE_PROMINENCE: f32 = 6.5;
+pub(crate) const OBSCURE_PROMINENCE: f32 = 6.5;
 /// A best hit with a lower score is obscure, and corrections are tried in spite of it.
-pub const OBSCURE_SCORE: f32 = NAME_PREFIX_BONUS + OBSCURE_PROMINENCE;
+pub(crate) const OBSCURE_SCORE: f32 = NAME_PREFIX_BONUS + OBSCURE_PROMINENCE;
 /// A word was dropped.
-pub const DROPPED_WORD_PENALTY: f32 = -14.0;
+pub(crate) const DROPPED_WORD_PENALTY: f32 = -14.0;
 
 /// Maximum bonus of a match that is not a prefix of a name.
-pub const MAX_ANYWHERE_BONUS: f32 = FIRST_WORD_BONUS + SAME_NAME_BONUS + ADJACENT_BONUS + COVERAGE_BONUS;
+pub(crate) const MAX_ANYWHERE_BONUS: f32 =
+    FIRST_WORD_BONUS + SAME_NAME_BONUS + ADJACENT_BONUS + COVERAGE_BONUS;
 
 /// The bonus of a document, and the name that earns it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MatchScore {
+pub(crate) struct MatchScore {
     /// Added to the prominence.
     pub bonus: f32,
     /// The index of the best name.
@@ -76,7 +77,7 @@ pub struct MatchScore {
 }
 
 /// Scores a document that matches all required clauses: the best bonus of its names.
-pub fn score_document(record: DocumentRecord<'_>, query: &BooleanQuery) -> MatchScore {
+pub(crate) fn score_document(record: DocumentRecord<'_>, query: &BooleanQuery) -> MatchScore {
     let mut best = MatchScore {
         bonus: f32::NEG_INFINITY,
         name: 0,

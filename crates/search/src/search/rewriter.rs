@@ -25,7 +25,7 @@ use crate::text::initials::{INITIALS_LENGTHS, hash_initials};
 /// A word with at most this many postings may be misspelled although the dictionary has it.
 const MAX_RARE_POSTINGS: usize = 256;
 /// The same if there are enough hits, but all of them are obscure.
-pub const MAX_VERY_RARE_POSTINGS: usize = 16;
+pub(crate) const MAX_VERY_RARE_POSTINGS: usize = 16;
 /// Maximum number of words that are suspected to be misspelled.
 const MAX_SUSPECTS: usize = 6;
 /// The same for a query of more than [`LONG_QUERY_WORDS`] words.
@@ -34,7 +34,7 @@ const LONG_QUERY_WORDS: usize = 12;
 
 impl Searcher<'_> {
     /// Tries the rewrites in turn.
-    pub fn search_words(&mut self) {
+    pub(crate) fn search_words(&mut self) {
         let count = self.word_count();
         let trie = self.segment.trie();
         let mut symbols = Vec::with_capacity(32);
@@ -150,7 +150,7 @@ impl Searcher<'_> {
     ///
     /// `special` is called with the index of each word. It may add clauses of its own and returns the number
     /// of words they represent, 0 to keep the word as typed, or `None` if the rewrite is impossible.
-    pub fn rewrite(
+    pub(crate) fn rewrite(
         &self,
         rewrite: Rewrite,
         penalty: f32,

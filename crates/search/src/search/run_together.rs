@@ -22,7 +22,7 @@ const ENDINGS: [&str; 2] = ["usa", "us"];
 
 impl Searcher<'_> {
     /// Offers names that start with the letters of the word at `index`, which must be the only one.
-    pub fn search_run_together(&mut self, index: usize) {
+    pub(crate) fn search_run_together(&mut self, index: usize) {
         let word = self.tokens.word(index).to_owned();
         if !word.is_ascii() {
             return;

@@ -15,7 +15,7 @@ const SEARCH_STEPS: u32 = 28_000;
 const EXHAUSTIVE_STEPS: u32 = 8_000_000;
 
 /// A search in progress.
-pub struct Searcher<'a> {
+pub(crate) struct Searcher<'a> {
     pub segment: Segment<'a>,
     pub query: Query<'a>,
     pub tokens: Tokens,
@@ -39,7 +39,7 @@ pub struct Searcher<'a> {
 
 impl<'a> Searcher<'a> {
     /// Prepares a search.
-    pub fn new(segment: Segment<'a>, query: &Query<'a>) -> Self {
+    pub(crate) fn new(segment: Segment<'a>, query: &Query<'a>) -> Self {
         Self {
             segment,
             query: *query,
@@ -57,32 +57,32 @@ impl<'a> Searcher<'a> {
     }
 
     /// Returns `true` if the search reads on after the usual work: it is exhaustive and lacks hits.
-    pub fn reads_on(&self) -> bool {
+    pub(crate) fn reads_on(&self) -> bool {
         self.further_steps_left > 0 && !self.top.is_full()
     }
 
     /// Returns the number of words that are searched for.
-    pub fn word_count(&self) -> usize {
+    pub(crate) fn word_count(&self) -> usize {
         self.tokens.len().min(MAX_WORDS)
     }
 
     /// Returns `true` if the word at `index` may be a prefix.
-    pub fn is_prefix(&self, index: usize) -> bool {
+    pub(crate) fn is_prefix(&self, index: usize) -> bool {
         self.tokens.last_is_prefix() && index + 1 == self.tokens.len()
     }
 
     /// Returns `true` if the last word that is searched for may be a prefix.
-    pub fn last_is_prefix(&self) -> bool {
+    pub(crate) fn last_is_prefix(&self) -> bool {
         self.is_prefix(self.word_count().saturating_sub(1))
     }
 
     /// Returns `true` if no document at all can be among the best hits with this bonus.
-    pub fn is_hopeless(&self, bonus: f32) -> bool {
+    pub(crate) fn is_hopeless(&self, bonus: f32) -> bool {
         self.top.rejects(self.segment.prominence(0) + bonus, 0)
     }
 
     /// Adds a hit for the current rewrite if it is among the best and matches the filter.
-    pub fn offer(&mut self, document: u32, score: f32, kind: MatchKind, name: u8, rewrite: Rewrite) {
+    pub(crate) fn offer(&mut self, document: u32, score: f32, kind: MatchKind, name: u8, rewrite: Rewrite) {
         let is_exact = kind == MatchKind::ExactName
             && rewrite == Rewrite::AsTyped
             && self.tokens.last_is_prefix()
@@ -110,7 +110,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// Ends the current rewrite.
-    pub fn finish_rewrite(&mut self, query: BooleanQuery) {
+    pub(crate) fn finish_rewrite(&mut self, query: BooleanQuery) {
         self.rewrites.push(query);
     }
 }

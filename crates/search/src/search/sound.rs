@@ -36,7 +36,7 @@ fn sound(letter: u8) -> u8 {
 
 /// Returns the skeleton of a word of lowercase letters, or `None` if it has any other character or too few
 /// sounds.
-pub fn skeleton(word: &str) -> Option<Vec<u8>> {
+pub(crate) fn skeleton(word: &str) -> Option<Vec<u8>> {
     let letters = word.as_bytes();
     let mut skeleton: Vec<u8> = Vec::with_capacity(letters.len());
     for (index, &letter) in letters.iter().enumerate() {
@@ -56,7 +56,7 @@ pub fn skeleton(word: &str) -> Option<Vec<u8>> {
 }
 
 /// Adds the terms that sound like `word` but are spelled differently.
-pub fn find_sound_alikes(trie: Trie<'_>, word: &str, terms: &mut Vec<TermRange>) {
+pub(crate) fn find_sound_alikes(trie: Trie<'_>, word: &str, terms: &mut Vec<TermRange>) {
     let Some(skeleton) = skeleton(word) else { return };
     // A position of the trie, its depth, the number of sounds that are matched, and whether an "h" follows.
     let mut pending: Vec<(Cursor<'_>, usize, usize, NextH)> = Vec::with_capacity(16);

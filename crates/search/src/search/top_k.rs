@@ -4,21 +4,21 @@ use crate::query::Hit;
 
 /// Number of hits of the first page. What is tried, and how much it may cost, depends on these hits alone, so
 /// that the first hits are the same for every limit.
-pub const PAGE_SIZE: usize = 10;
+pub(crate) const PAGE_SIZE: usize = 10;
 
 /// The best hits, each document once, in a sorted vector.
 ///
 /// A vector is faster than a heap here: it holds a page of about ten hits, and most candidates are rejected
 /// by one comparison with the last.
 #[derive(Clone, Debug)]
-pub struct TopK {
+pub(crate) struct TopK {
     hits: Vec<Hit>,
     limit: usize,
 }
 
 impl TopK {
     /// Creates an empty collection for at most `limit` hits.
-    pub fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self {
             hits: Vec::with_capacity(limit.min(64) + 1),
             limit,
@@ -27,7 +27,7 @@ impl TopK {
 
     /// Returns `true` if a hit with this score and document would not be among the best.
     #[inline]
-    pub fn rejects(&self, score: f32, document: u32) -> bool {
+    pub(crate) fn rejects(&self, score: f32, document: u32) -> bool {
         match self.hits.last() {
             Some(last) if self.hits.len() >= self.limit => {
                 score < last.score || (score <= last.score && document > last.document)
@@ -38,7 +38,7 @@ impl TopK {
 
     /// Returns `true` if a hit with this score and document would not be on the first page.
     #[inline]
-    pub fn page_rejects(&self, score: f32, document: u32) -> bool {
+    pub(crate) fn page_rejects(&self, score: f32, document: u32) -> bool {
         self.hits
             .get(PAGE_SIZE - 1)
             .is_some_and(|last| score < last.score || (score <= last.score && document > last.document))
@@ -46,43 +46,43 @@ impl TopK {
 
     /// Returns `true` if the first page is full.
     #[inline]
-    pub fn page_is_full(&self) -> bool {
+    pub(crate) fn page_is_full(&self) -> bool {
         self.hits.len() >= PAGE_SIZE
     }
 
     /// Returns `true` if there is a hit for `document` on the first page.
-    pub fn page_has(&self, document: u32) -> bool {
+    pub(crate) fn page_has(&self, document: u32) -> bool {
         let mut page = self.hits.iter().take(PAGE_SIZE);
         page.any(|hit| hit.document == document)
     }
 
     /// Returns the largest score that does not change the first page.
-    pub fn score_after_page(&self) -> f32 {
+    pub(crate) fn score_after_page(&self) -> f32 {
         let last = self.hits.get(PAGE_SIZE - 1);
         last.map_or(f32::INFINITY, |last| last.score.next_down())
     }
 
     /// Returns the number of hits.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.hits.len()
     }
 
     /// Returns `true` if the limit is reached.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.hits.len() >= self.limit
     }
 
     /// Returns `true` if there is a hit for `document` with at least this score.
     #[inline]
-    pub fn has(&self, document: u32, score: f32) -> bool {
+    pub(crate) fn has(&self, document: u32, score: f32) -> bool {
         self.hits
             .iter()
             .any(|hit| hit.document == document && hit.score >= score)
     }
 
     /// Adds `hit` if it is among the best. Hits with equal scores are in rank order.
-    pub fn offer(&mut self, hit: Hit) {
+    pub(crate) fn offer(&mut self, hit: Hit) {
         let is_better = |other: &Hit| {
             other
                 .score
@@ -106,12 +106,12 @@ impl TopK {
     }
 
     /// Returns the hits, best first.
-    pub fn hits(&self) -> &[Hit] {
+    pub(crate) fn hits(&self) -> &[Hit] {
         &self.hits
     }
 
     /// Converts the collection into its hits, best first.
-    pub fn into_hits(self) -> Vec<Hit> {
+    pub(crate) fn into_hits(self) -> Vec<Hit> {
         self.hits
     }
 }

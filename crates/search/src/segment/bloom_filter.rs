@@ -10,12 +10,12 @@ const DOCUMENTS_PER_BLOCK: usize = 4;
 
 /// The Bloom filter of a posting list.
 #[derive(Clone, Copy, Debug)]
-pub struct BloomFilter<'a>(pub &'a [u8]);
+pub(crate) struct BloomFilter<'a>(pub &'a [u8]);
 
 impl BloomFilter<'_> {
     /// Returns `false` only if the document is not in the list. An empty filter excludes nothing.
     #[inline]
-    pub fn may_contain(self, document: u32) -> bool {
+    pub(crate) fn may_contain(self, document: u32) -> bool {
         let (block, mask) = locate(document, self.0.len() / 8);
         match self.0.get(block * 8..block * 8 + 8) {
             Some(bytes) => !u64::from_le_bytes(bytes.try_into().unwrap_or_default()) & mask == 0,
@@ -41,7 +41,7 @@ fn block_count(documents: usize) -> usize {
 }
 
 /// Appends the filter of `documents` to `bytes` and returns its number of blocks.
-pub fn build(documents: &[u32], bytes: &mut Vec<u8>) -> usize {
+pub(crate) fn build(documents: &[u32], bytes: &mut Vec<u8>) -> usize {
     let mut blocks = vec![0u64; block_count(documents.len())];
     for &document in documents {
         let (block, mask) = locate(document, blocks.len());

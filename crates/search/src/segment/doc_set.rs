@@ -7,7 +7,7 @@ use crate::segment::reader::Segment;
 
 /// The documents of a term or of a label.
 #[derive(Clone, Copy, Debug)]
-pub enum DocSet<'a> {
+pub(crate) enum DocSet<'a> {
     /// Exact; used for frequent terms and labels.
     Bitmap(Bitmap<'a>),
     /// Approximate, with a few false positives.
@@ -16,7 +16,7 @@ pub enum DocSet<'a> {
 
 impl<'a> DocSet<'a> {
     /// Returns the documents of `term`.
-    pub fn of_term(segment: Segment<'a>, term: u32) -> Self {
+    pub(crate) fn of_term(segment: Segment<'a>, term: u32) -> Self {
         if let Some(bitmap) = bitmap_of_term(segment, term) {
             return Self::Bitmap(bitmap);
         }

@@ -21,7 +21,7 @@ const CHECKSUM_START: usize = 16;
 /// `offsets[i]..offsets[i + 1]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub enum Section {
+pub(crate) enum Section {
     /// Dictionary: the words, and the trie over them.
     TermOffsets,
     TermText,
@@ -82,7 +82,7 @@ pub enum Section {
 }
 
 /// Number of sections.
-pub const SECTION_COUNT: usize = Section::LabelMinima as usize + 1;
+pub(crate) const SECTION_COUNT: usize = Section::LabelMinima as usize + 1;
 
 /// The error returned when bytes are not a valid segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,14 +117,14 @@ impl std::error::Error for OpenError {}
 
 /// The header of a segment: its sections and its number of documents.
 #[derive(Clone, Debug)]
-pub struct SectionTable {
+pub(crate) struct SectionTable {
     ranges: [(usize, usize); SECTION_COUNT],
     document_count: u32,
 }
 
 impl SectionTable {
     /// Reads the header and the table of a segment, and verifies the checksum if `verify` is set.
-    pub fn read(bytes: &[u8], verify: bool) -> Result<Self, OpenError> {
+    pub(crate) fn read(bytes: &[u8], verify: bool) -> Result<Self, OpenError> {
         let u32_at = |at: usize| -> Result<u32, OpenError> {
             let four = bytes.get(at..at + 4).ok_or(OpenError::WrongLength)?;
             Ok(u32::from_le_bytes([four[0], four[1], four[2], four[3]]))
@@ -161,19 +161,19 @@ impl SectionTable {
 
     /// Returns the start and the end of a section.
     #[inline]
-    pub fn range(&self, section: Section) -> (usize, usize) {
+    pub(crate) fn range(&self, section: Section) -> (usize, usize) {
         self.ranges[section as usize]
     }
 
     /// Returns the number of documents.
     #[inline]
-    pub fn document_count(&self) -> u32 {
+    pub(crate) fn document_count(&self) -> u32 {
         self.document_count
     }
 }
 
 /// Writes a segment.
-pub fn write(
+pub(crate) fn write(
     sections: &[Vec<u8>; SECTION_COUNT],
     document_count: u32,
     out: &mut impl Write,
@@ -210,12 +210,12 @@ pub fn write(
 }
 
 /// Encodes a prominence from 0 to 63 with a precision of 1/1024.
-pub fn quantize_prominence(prominence: f32) -> u16 {
+pub(crate) fn quantize_prominence(prominence: f32) -> u16 {
     (prominence.clamp(0.0, 63.0) * 1024.0) as u16
 }
 
 /// Decodes a prominence.
-pub fn dequantize_prominence(steps: u16) -> f32 {
+pub(crate) fn dequantize_prominence(steps: u16) -> f32 {
     f32::from(steps) / 1024.0
 }
 

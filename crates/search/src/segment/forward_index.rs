@@ -7,7 +7,7 @@
 //! and the domain.
 
 /// Maximum number of words of a name. Further words are not indexed.
-pub const MAX_NAME_WORDS: usize = 63;
+pub(crate) const MAX_NAME_WORDS: usize = 63;
 
 /// Bits of the first byte of a name that hold its number of words.
 const LENGTH_MASK: u8 = 63;
@@ -16,14 +16,14 @@ const _: () = assert!(MAX_NAME_WORDS <= LENGTH_MASK as usize);
 const DERIVED_FLAG: u8 = 1 << 7;
 
 /// Maximum number of names of a document, including the display name.
-pub const MAX_NAMES: usize = 8;
+pub(crate) const MAX_NAMES: usize = 8;
 
 /// Set in a term that is a stop word.
-pub const STOP_WORD_FLAG: u32 = 1 << 23;
+pub(crate) const STOP_WORD_FLAG: u32 = 1 << 23;
 
 /// The terms of one name, before encoding.
 #[derive(Debug)]
-pub struct NameTerms<'a> {
+pub(crate) struct NameTerms<'a> {
     /// All terms.
     pub terms: &'a [u32],
     /// Start and end of the core.
@@ -35,7 +35,7 @@ pub struct NameTerms<'a> {
 }
 
 /// Appends a record to `bytes`.
-pub fn write_record(
+pub(crate) fn write_record(
     names: &[NameTerms<'_>],
     location: &[u32],
     is_stop_word: impl Fn(u32) -> bool,
@@ -59,11 +59,11 @@ pub fn write_record(
 
 /// The record of a document, read in place.
 #[derive(Clone, Copy, Debug)]
-pub struct DocumentRecord<'a>(pub &'a [u8]);
+pub(crate) struct DocumentRecord<'a>(pub &'a [u8]);
 
 /// A list of terms in a record, read in place.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct TermList<'a> {
+pub(crate) struct TermList<'a> {
     bytes: &'a [u8],
     core: (usize, usize),
     is_alias: bool,
@@ -73,13 +73,13 @@ pub struct TermList<'a> {
 impl<'a> TermList<'a> {
     /// Returns the number of terms.
     #[inline]
-    pub fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         self.bytes.len() / 3
     }
 
     /// Returns the term at `index` with its stop-word flag.
     #[inline]
-    pub fn flagged_term(self, index: usize) -> u32 {
+    pub(crate) fn flagged_term(self, index: usize) -> u32 {
         match self.bytes.get(index * 3..index * 3 + 3) {
             Some(bytes) => u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]),
             None => 0,
@@ -88,13 +88,13 @@ impl<'a> TermList<'a> {
 
     /// Returns the term at `index`.
     #[inline]
-    pub fn term(self, index: usize) -> u32 {
+    pub(crate) fn term(self, index: usize) -> u32 {
         self.flagged_term(index) & !STOP_WORD_FLAG
     }
 
     /// Iterates over the terms with their stop-word flags.
     #[inline]
-    pub fn iter(self) -> impl Iterator<Item = u32> + 'a {
+    pub(crate) fn iter(self) -> impl Iterator<Item = u32> + 'a {
         self.bytes
             .chunks_exact(3)
             .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]))
@@ -102,7 +102,7 @@ impl<'a> TermList<'a> {
 
     /// Returns the core of a name.
     #[inline]
-    pub fn core(self) -> Self {
+    pub(crate) fn core(self) -> Self {
         let (from, to) = self.core;
         let bytes = self.bytes.get(from * 3..to * 3).unwrap_or_default();
         Self {
@@ -115,25 +115,25 @@ impl<'a> TermList<'a> {
 
     /// Returns the index of the first term of the core.
     #[inline]
-    pub fn core_start(self) -> usize {
+    pub(crate) fn core_start(self) -> usize {
         self.core.0
     }
 
     /// Returns `true` if the name is an alias.
     #[inline]
-    pub fn is_alias(self) -> bool {
+    pub(crate) fn is_alias(self) -> bool {
         self.is_alias
     }
 
     /// Returns `true` if the name was derived from another by an alias.
     #[inline]
-    pub fn is_derived(self) -> bool {
+    pub(crate) fn is_derived(self) -> bool {
         self.is_derived
     }
 
     /// Returns `true` if the terms, without flags, equal `terms`.
     #[cfg(test)]
-    pub fn equals(self, terms: &[u32]) -> bool {
+    pub(crate) fn equals(self, terms: &[u32]) -> bool {
         self.len() == terms.len()
             && self
                 .iter()
@@ -145,7 +145,7 @@ impl<'a> TermList<'a> {
 impl<'a> DocumentRecord<'a> {
     /// Returns the number of names.
     #[inline]
-    pub fn name_count(self) -> usize {
+    pub(crate) fn name_count(self) -> usize {
         self.0.first().map_or(0, |&count| usize::from(count))
     }
 
@@ -162,7 +162,7 @@ impl<'a> DocumentRecord<'a> {
 
     /// Returns the terms of the name at `index`. The display name is at index 0.
     #[inline]
-    pub fn name(self, index: usize) -> TermList<'a> {
+    pub(crate) fn name(self, index: usize) -> TermList<'a> {
         let name_count = self.name_count();
         if index >= name_count {
             return TermList {
@@ -188,7 +188,7 @@ impl<'a> DocumentRecord<'a> {
 
     /// Returns the terms of the location and the domain.
     #[inline]
-    pub fn location(self) -> TermList<'a> {
+    pub(crate) fn location(self) -> TermList<'a> {
         let name_count = self.name_count();
         let length = self.byte(1 + name_count * 2) * 3;
         let bytes = self
@@ -205,7 +205,7 @@ impl<'a> DocumentRecord<'a> {
 
     /// Returns all terms of the document.
     #[inline]
-    pub fn all_terms(self) -> TermList<'a> {
+    pub(crate) fn all_terms(self) -> TermList<'a> {
         TermList {
             bytes: self.0.get(2 + self.name_count() * 2..).unwrap_or_default(),
             core: (0, 0),

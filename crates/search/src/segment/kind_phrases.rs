@@ -5,7 +5,7 @@ use crate::segment::packed::PackedU32s;
 /// The phrases of a segment. Their words are separated by one space, which sorts before all letters: after a
 /// phrase come those that start with it and a further word.
 #[derive(Clone, Copy, Debug)]
-pub struct KindPhrases<'a> {
+pub(crate) struct KindPhrases<'a> {
     offsets: PackedU32s<'a>,
     text: &'a [u8],
     terms: PackedU32s<'a>,
@@ -13,13 +13,13 @@ pub struct KindPhrases<'a> {
 
 impl<'a> KindPhrases<'a> {
     /// Creates a table over three sections of a segment.
-    pub fn new(offsets: PackedU32s<'a>, text: &'a [u8], terms: PackedU32s<'a>) -> Self {
+    pub(crate) fn new(offsets: PackedU32s<'a>, text: &'a [u8], terms: PackedU32s<'a>) -> Self {
         Self { offsets, text, terms }
     }
 
     /// Returns `true` if there are no phrases.
     #[inline]
-    pub fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.terms.len() == 0
     }
 
@@ -29,7 +29,7 @@ impl<'a> KindPhrases<'a> {
     }
 
     /// Iterates over the phrases that start with `word`, complete or not, and their tags.
-    pub fn starting_with(self, word: &str) -> impl Iterator<Item = (&'a [u8], u32)> {
+    pub(crate) fn starting_with(self, word: &str) -> impl Iterator<Item = (&'a [u8], u32)> {
         let word = word.as_bytes();
         let (mut low, mut high) = (0, self.terms.len());
         while low < high {

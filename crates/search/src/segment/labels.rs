@@ -13,9 +13,9 @@ use crate::segment::packed::{Bitmap, PackedU32s, bitmap_bytes};
 use crate::segment::reader::Segment;
 
 /// A label has a bitmap if more than one in this many documents carries it.
-pub const BITMAP_RATIO: usize = 64;
+pub(crate) const BITMAP_RATIO: usize = 64;
 /// A label has no name list of its own if more than one in this many documents carries it.
-pub const NAME_LIST_RATIO: usize = 4;
+pub(crate) const NAME_LIST_RATIO: usize = 4;
 
 /// The documents of a label, most prominent first.
 #[derive(Clone, Copy, Debug)]

@@ -12,9 +12,9 @@ use crate::segment::packed::PackedU32s;
 const FANOUT: usize = 32;
 
 /// Number of precomputed completions of a prefix.
-pub const COMPLETIONS: usize = 16;
+pub(crate) const COMPLETIONS: usize = 16;
 /// Prefixes with more names than this have precomputed completions.
-pub const MIN_COMPLETED_NAMES: usize = 64;
+pub(crate) const MIN_COMPLETED_NAMES: usize = 64;
 
 /// Returns where each level of the tree over `entry_count` entries starts and ends among all minima.
 fn levels(entry_count: usize) -> impl Iterator<Item = (usize, usize)> {
@@ -32,7 +32,7 @@ fn levels(entry_count: usize) -> impl Iterator<Item = (usize, usize)> {
 }
 
 /// Computes the minima over `entries`, level by level from the bottom.
-pub fn build(entries: &[u32]) -> Vec<u32> {
+pub(crate) fn build(entries: &[u32]) -> Vec<u32> {
     let mut minima: Vec<u32> = Vec::with_capacity(entries.len() / (FANOUT - 1) + 2);
     let mut below = (0, 0);
     for (level, (start, end)) in levels(entries.len()).enumerate() {
@@ -55,14 +55,14 @@ pub fn build(entries: &[u32]) -> Vec<u32> {
 
 /// A list of entries with its tree of minima.
 #[derive(Clone, Copy, Debug)]
-pub struct MinTree<'a> {
+pub(crate) struct MinTree<'a> {
     entries: PackedU32s<'a>,
     minima: PackedU32s<'a>,
 }
 
 impl<'a> MinTree<'a> {
     /// Creates a tree over two sections of a segment.
-    pub fn new(entries: PackedU32s<'a>, minima: PackedU32s<'a>) -> Self {
+    pub(crate) fn new(entries: PackedU32s<'a>, minima: PackedU32s<'a>) -> Self {
         Self { entries, minima }
     }
 
@@ -71,7 +71,7 @@ impl<'a> MinTree<'a> {
     /// The tree is descended level by level. Every minimum is itself an entry, so that the *k* smallest
     /// minima of a level bound the result: below them, only their own blocks and the two ends of the range
     /// can hold smaller entries.
-    pub fn find_smallest(self, from: usize, to: usize, smallest: &mut SmallestEntries) {
+    pub(crate) fn find_smallest(self, from: usize, to: usize, smallest: &mut SmallestEntries) {
         let (mut from, mut to) = (from, to.min(self.entries.len()));
         let mut tree = [Level::default(); 8];
         let mut top = 0;
@@ -134,7 +134,7 @@ impl Level<'_> {
 
 /// The smallest entries of one or more ranges.
 #[derive(Clone, Debug)]
-pub struct SmallestEntries {
+pub(crate) struct SmallestEntries {
     entries: Vec<u32>,
     limit: usize,
     /// No larger value can be among the smallest entries.
@@ -147,7 +147,7 @@ pub struct SmallestEntries {
 
 impl SmallestEntries {
     /// Creates an empty collection for at most `limit` entries.
-    pub fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self {
             entries: Vec::with_capacity(limit.min(MIN_COMPLETED_NAMES)),
             limit: limit.max(1),
@@ -167,12 +167,12 @@ impl SmallestEntries {
     }
 
     /// Returns the smallest entries in ascending order.
-    pub fn entries(&self) -> &[u32] {
+    pub(crate) fn entries(&self) -> &[u32] {
         &self.entries
     }
 
     /// Returns `true` if the limit is reached, so that the ranges may have more entries.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.entries.len() == self.limit
     }
 }

@@ -3,15 +3,15 @@
 //! Everything is read in place, without decoding, so that a memory-mapped segment opens at once and costs
 //! only the pages that queries touch.
 
-pub mod bloom_filter;
-pub mod doc_set;
-pub mod format;
-pub mod forward_index;
-pub mod kind_phrases;
-pub mod labels;
-pub mod min_tree;
-pub mod name_entry;
-pub mod packed;
-pub mod reader;
-pub mod signature;
-pub mod trie;
+pub(crate) mod bloom_filter;
+pub(crate) mod doc_set;
+pub(crate) mod format;
+pub(crate) mod forward_index;
+pub(crate) mod kind_phrases;
+pub(crate) mod labels;
+pub(crate) mod min_tree;
+pub(crate) mod name_entry;
+pub(crate) mod packed;
+pub(crate) mod reader;
+pub(crate) mod signature;
+pub(crate) mod trie;

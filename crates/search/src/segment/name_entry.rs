@@ -7,22 +7,22 @@
 const NAME_BITS: u32 = 3;
 
 /// Maximum number of documents in a segment; with more, entries would not fit into 32 bits.
-pub const MAX_DOCUMENTS: u32 = 1 << 28;
+pub(crate) const MAX_DOCUMENTS: u32 = 1 << 28;
 
 /// Returns the entry for name `name` of `document`.
-pub fn pack(document: u32, name: usize) -> u32 {
+pub(crate) fn pack(document: u32, name: usize) -> u32 {
     document << NAME_BITS | name as u32
 }
 
 /// Returns the document of an entry.
 #[inline]
-pub fn document(entry: u32) -> u32 {
+pub(crate) fn document(entry: u32) -> u32 {
     entry >> NAME_BITS
 }
 
 /// Returns the index of the name among those of its document.
 #[inline]
-pub fn name(entry: u32) -> usize {
+pub(crate) fn name(entry: u32) -> usize {
     (entry & ((1 << NAME_BITS) - 1)) as usize
 }
 

@@ -5,17 +5,17 @@
 
 /// An array of little-endian `u32`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct PackedU32s<'a>(pub &'a [u8]);
+pub(crate) struct PackedU32s<'a>(pub &'a [u8]);
 
 impl<'a> PackedU32s<'a> {
     /// Returns the number of elements.
-    pub fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         self.0.len() / 4
     }
 
     /// Returns the element at `index`, or 0 past the end.
     #[inline]
-    pub fn get(self, index: usize) -> u32 {
+    pub(crate) fn get(self, index: usize) -> u32 {
         match self.0.get(index * 4..index * 4 + 4) {
             Some(bytes) => u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
             None => 0,
@@ -24,13 +24,13 @@ impl<'a> PackedU32s<'a> {
 
     /// Returns the elements `from..to`, as far as they exist.
     #[inline]
-    pub fn slice(self, from: usize, to: usize) -> Self {
+    pub(crate) fn slice(self, from: usize, to: usize) -> Self {
         let to = to.min(self.len());
         Self(self.0.get(from.min(to) * 4..to * 4).unwrap_or_default())
     }
 
     /// Iterates over the elements.
-    pub fn iter(self) -> impl Iterator<Item = u32> + 'a {
+    pub(crate) fn iter(self) -> impl Iterator<Item = u32> + 'a {
         self.0
             .chunks_exact(4)
             .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
@@ -38,7 +38,7 @@ impl<'a> PackedU32s<'a> {
 
     /// Returns the index of the first element that is not less than `bound`. The array must be sorted.
     #[inline]
-    pub fn lower_bound(self, bound: u32) -> usize {
+    pub(crate) fn lower_bound(self, bound: u32) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = usize::midpoint(low, high);
@@ -53,7 +53,7 @@ impl<'a> PackedU32s<'a> {
 
     /// Returns `true` if `value` is one of the elements. The array must be sorted.
     #[inline]
-    pub fn contains(self, value: u32) -> bool {
+    pub(crate) fn contains(self, value: u32) -> bool {
         let index = self.lower_bound(value);
         index < self.len() && self.get(index) == value
     }
@@ -61,12 +61,12 @@ impl<'a> PackedU32s<'a> {
 
 /// An array of little-endian `u16`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct PackedU16s<'a>(pub &'a [u8]);
+pub(crate) struct PackedU16s<'a>(pub &'a [u8]);
 
 impl PackedU16s<'_> {
     /// Returns the element at `index`, or 0 past the end.
     #[inline]
-    pub fn get(self, index: usize) -> u16 {
+    pub(crate) fn get(self, index: usize) -> u16 {
         match self.0.get(index * 2..index * 2 + 2) {
             Some(bytes) => u16::from_le_bytes([bytes[0], bytes[1]]),
             None => 0,
@@ -76,12 +76,12 @@ impl PackedU16s<'_> {
 
 /// A set of documents with one bit per document of the segment.
 #[derive(Clone, Copy, Debug)]
-pub struct Bitmap<'a>(pub &'a [u8]);
+pub(crate) struct Bitmap<'a>(pub &'a [u8]);
 
 impl Bitmap<'_> {
     /// Returns `true` if the bit at `index` is set.
     #[inline]
-    pub fn contains(self, index: u32) -> bool {
+    pub(crate) fn contains(self, index: u32) -> bool {
         self.0
             .get(index as usize / 8)
             .is_some_and(|byte| byte >> (index % 8) & 1 == 1)
@@ -89,12 +89,12 @@ impl Bitmap<'_> {
 }
 
 /// Returns the size of the bitmap of a segment with `documents` documents.
-pub fn bitmap_bytes(documents: usize) -> usize {
+pub(crate) fn bitmap_bytes(documents: usize) -> usize {
     documents.div_ceil(64) * 8
 }
 
 /// Encodes integers as the bytes of a [`PackedU32s`].
-pub fn pack_u32s(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
+pub(crate) fn pack_u32s(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
     let values = values.into_iter();
     let mut bytes = Vec::with_capacity(values.size_hint().0 * 4);
     for value in values {
@@ -104,7 +104,7 @@ pub fn pack_u32s(values: impl IntoIterator<Item = u32>) -> Vec<u8> {
 }
 
 /// Encodes a set of documents, out of `documents`, as the bytes of a [`Bitmap`].
-pub fn pack_bitmap(set: impl Iterator<Item = u32>, documents: usize) -> Vec<u8> {
+pub(crate) fn pack_bitmap(set: impl Iterator<Item = u32>, documents: usize) -> Vec<u8> {
     let mut bytes = vec![0u8; bitmap_bytes(documents)];
     for document in set {
         bytes[document as usize / 8] |= 1 << (document % 8);

@@ -8,7 +8,7 @@ use crate::segment::trie::Trie;
 
 /// An open segment.
 #[derive(Clone, Copy, Debug)]
-pub struct Segment<'a> {
+pub(crate) struct Segment<'a> {
     bytes: &'a [u8],
     table: &'a SectionTable,
 }
@@ -16,32 +16,32 @@ pub struct Segment<'a> {
 impl<'a> Segment<'a> {
     /// Creates a segment over `bytes`, from which `table` was read.
     #[inline]
-    pub fn new(bytes: &'a [u8], table: &'a SectionTable) -> Self {
+    pub(crate) fn new(bytes: &'a [u8], table: &'a SectionTable) -> Self {
         Self { bytes, table }
     }
 
     /// Returns the bytes of a section.
     #[inline]
-    pub fn bytes(self, section: Section) -> &'a [u8] {
+    pub(crate) fn bytes(self, section: Section) -> &'a [u8] {
         let (from, to) = self.table.range(section);
         self.bytes.get(from..to).unwrap_or_default()
     }
 
     /// Returns a section as integers.
     #[inline]
-    pub fn u32s(self, section: Section) -> PackedU32s<'a> {
+    pub(crate) fn u32s(self, section: Section) -> PackedU32s<'a> {
         PackedU32s(self.bytes(section))
     }
 
     /// Returns the number of documents.
     #[inline]
-    pub fn document_count(self) -> u32 {
+    pub(crate) fn document_count(self) -> u32 {
         self.table.document_count()
     }
 
     /// Returns the dictionary.
     #[inline]
-    pub fn trie(self) -> Trie<'a> {
+    pub(crate) fn trie(self) -> Trie<'a> {
         Trie::new(
             self.bytes(Section::TrieNodes),
             self.u32s(Section::TrieChildren),
@@ -52,7 +52,7 @@ impl<'a> Segment<'a> {
 
     /// Returns the record of a document.
     #[inline]
-    pub fn record(self, document: u32) -> DocumentRecord<'a> {
+    pub(crate) fn record(self, document: u32) -> DocumentRecord<'a> {
         let offsets = self.u32s(Section::RecordOffsets);
         let (from, to) = (offsets.get(document as usize), offsets.get(document as usize + 1));
         DocumentRecord(
@@ -64,7 +64,7 @@ impl<'a> Segment<'a> {
 
     /// Returns the signature of a document; with all bits set if it is missing, so that it excludes nothing.
     #[inline]
-    pub fn signature(self, document: u32) -> u64 {
+    pub(crate) fn signature(self, document: u32) -> u64 {
         let at = document as usize * 8;
         match self.bytes(Section::Signatures).get(at..at + 8) {
             Some(bytes) => u64::from_le_bytes(bytes.try_into().unwrap_or_default()),
@@ -74,13 +74,13 @@ impl<'a> Segment<'a> {
 
     /// Returns the prominence of a document.
     #[inline]
-    pub fn prominence(self, document: u32) -> f32 {
+    pub(crate) fn prominence(self, document: u32) -> f32 {
         dequantize_prominence(PackedU16s(self.bytes(Section::Prominences)).get(document as usize))
     }
 
     /// Returns the most prominent names with the prefix of a trie node, or nothing if they are not
     /// precomputed.
-    pub fn completions(self, node_id: u32) -> PackedU32s<'a> {
+    pub(crate) fn completions(self, node_id: u32) -> PackedU32s<'a> {
         let offsets = self.u32s(Section::CompletionOffsets);
         let (from, to) = (offsets.get(node_id as usize), offsets.get(node_id as usize + 1));
         self.u32s(Section::Completions).slice(from as usize, to as usize)
@@ -88,7 +88,7 @@ impl<'a> Segment<'a> {
 
     /// Returns the phrases for kinds.
     #[inline]
-    pub fn kind_phrases(self) -> KindPhrases<'a> {
+    pub(crate) fn kind_phrases(self) -> KindPhrases<'a> {
         KindPhrases::new(
             self.u32s(Section::KindPhraseOffsets),
             self.bytes(Section::KindPhraseText),
@@ -98,7 +98,7 @@ impl<'a> Segment<'a> {
 
     /// Returns `term` and its synonyms, or nothing if it has none.
     #[inline]
-    pub fn synonyms(self, term: u32) -> PackedU32s<'a> {
+    pub(crate) fn synonyms(self, term: u32) -> PackedU32s<'a> {
         let group = self.u32s(Section::SynonymGroupOfTerm).get(term as usize) as usize;
         if group == 0 {
             return PackedU32s::default();

@@ -7,7 +7,7 @@
 use crate::text::tag::TAG_START;
 
 /// Returns the signature bits of a word or of a prefix.
-pub fn prefix_bits(letters: &[u8]) -> u64 {
+pub(crate) fn prefix_bits(letters: &[u8]) -> u64 {
     let mut bits = 0;
     if let [first, second, ..] = *letters
         && first != TAG_START as u8

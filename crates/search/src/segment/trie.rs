@@ -14,7 +14,7 @@ use crate::segment::packed::{PackedU32s, pack_u32s};
 const HYPHEN: u8 = 0;
 const OTHER_ASCII: u8 = 1;
 const DIGITS: u8 = 2;
-pub const LETTERS: u8 = 12;
+pub(crate) const LETTERS: u8 = 12;
 const HIGH_HALVES: u8 = 38;
 const LOW_HALVES: u8 = 46;
 
@@ -27,7 +27,7 @@ const WORD_FLAG: u32 = 1 << 31;
 
 /// A range of terms, `low..high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TermRange {
+pub(crate) struct TermRange {
     /// The first term.
     pub low: u32,
     /// The term after the last.
@@ -36,7 +36,7 @@ pub struct TermRange {
 
 impl TermRange {
     /// Creates a range of one term.
-    pub fn single(term: u32) -> Self {
+    pub(crate) fn single(term: u32) -> Self {
         Self {
             low: term,
             high: term + 1,
@@ -45,24 +45,24 @@ impl TermRange {
 
     /// Returns the number of terms. In a damaged segment, the end can be before the start.
     #[inline]
-    pub fn count(self) -> usize {
+    pub(crate) fn count(self) -> usize {
         self.high.saturating_sub(self.low) as usize
     }
 
     /// Returns `true` if the range contains `term`.
     #[inline]
-    pub fn contains(self, term: u32) -> bool {
+    pub(crate) fn contains(self, term: u32) -> bool {
         self.low <= term && term < self.high
     }
 }
 
 /// Returns `true` if the symbol is a letter from "a" to "z".
-pub fn is_letter(symbol: u8) -> bool {
+pub(crate) fn is_letter(symbol: u8) -> bool {
     (LETTERS..HIGH_HALVES).contains(&symbol)
 }
 
 /// Replaces `symbols` with those of a word or of a prefix.
-pub fn encode(word: &str, symbols: &mut Vec<u8>) {
+pub(crate) fn encode(word: &str, symbols: &mut Vec<u8>) {
     symbols.clear();
     for byte in word.bytes() {
         match byte {
@@ -77,7 +77,7 @@ pub fn encode(word: &str, symbols: &mut Vec<u8>) {
 
 /// A position in the trie, reached by a prefix.
 #[derive(Clone, Copy, Debug)]
-pub enum Cursor<'a> {
+pub(crate) enum Cursor<'a> {
     /// At a node: several words have the prefix.
     Node(Node),
     /// Inside a leaf: only this term has the prefix, and the suffix is the rest of its word.
@@ -86,7 +86,7 @@ pub enum Cursor<'a> {
 
 /// A node of the trie.
 #[derive(Clone, Copy, Debug)]
-pub struct Node {
+pub(crate) struct Node {
     id: u32,
     next_symbols: u64,
     first_child: u32,
@@ -96,7 +96,7 @@ pub struct Node {
 
 /// The rest of a word in a leaf.
 #[derive(Clone, Copy, Debug)]
-pub struct Suffix<'a> {
+pub(crate) struct Suffix<'a> {
     bytes: &'a [u8],
     /// Whether the high half of the first byte has been read.
     is_half_read: bool,
@@ -152,7 +152,7 @@ impl<'a> Suffix<'a> {
 
 /// The dictionary of a segment.
 #[derive(Clone, Copy, Debug)]
-pub struct Trie<'a> {
+pub(crate) struct Trie<'a> {
     nodes: &'a [u8],
     children: PackedU32s<'a>,
     word_offsets: PackedU32s<'a>,
@@ -161,7 +161,7 @@ pub struct Trie<'a> {
 
 impl<'a> Trie<'a> {
     /// Creates a trie over four sections of a segment.
-    pub fn new(
+    pub(crate) fn new(
         nodes: &'a [u8],
         children: PackedU32s<'a>,
         word_offsets: PackedU32s<'a>,
@@ -176,13 +176,13 @@ impl<'a> Trie<'a> {
     }
 
     /// Returns the word of a term.
-    pub fn word(self, term: u32) -> &'a str {
+    pub(crate) fn word(self, term: u32) -> &'a str {
         std::str::from_utf8(self.word_bytes(term)).unwrap_or_default()
     }
 
     /// Returns the bytes of the word of a term.
     #[inline]
-    pub fn word_bytes(self, term: u32) -> &'a [u8] {
+    pub(crate) fn word_bytes(self, term: u32) -> &'a [u8] {
         let (from, to) = (
             self.word_offsets.get(term as usize),
             self.word_offsets.get(term as usize + 1),
@@ -191,7 +191,7 @@ impl<'a> Trie<'a> {
     }
 
     /// Returns the cursor of the empty prefix.
-    pub fn root(self) -> Option<Cursor<'a>> {
+    pub(crate) fn root(self) -> Option<Cursor<'a>> {
         self.node(0).map(Cursor::Node)
     }
 
@@ -217,7 +217,7 @@ impl<'a> Trie<'a> {
 
     /// Extends the prefix of `cursor`, which has `depth` symbols, by one symbol.
     #[inline]
-    pub fn step(self, cursor: Cursor<'a>, depth: usize, symbol: u8) -> Option<Cursor<'a>> {
+    pub(crate) fn step(self, cursor: Cursor<'a>, depth: usize, symbol: u8) -> Option<Cursor<'a>> {
         match cursor {
             Cursor::Node(node) => {
                 let bit = 1u64 << symbol;
@@ -243,7 +243,7 @@ impl<'a> Trie<'a> {
 
     /// Extends the prefix of `cursor`, which has `depth` symbols, by all of `symbols`.
     #[inline]
-    pub fn walk(self, mut cursor: Cursor<'a>, depth: usize, symbols: &[u8]) -> Option<Cursor<'a>> {
+    pub(crate) fn walk(self, mut cursor: Cursor<'a>, depth: usize, symbols: &[u8]) -> Option<Cursor<'a>> {
         for (at, &symbol) in symbols.iter().enumerate() {
             cursor = self.step(cursor, depth + at, symbol)?;
         }
@@ -251,14 +251,14 @@ impl<'a> Trie<'a> {
     }
 
     /// Returns the cursor of a word or prefix.
-    pub fn find(self, prefix: &str) -> Option<Cursor<'a>> {
+    pub(crate) fn find(self, prefix: &str) -> Option<Cursor<'a>> {
         let mut symbols = Vec::with_capacity(prefix.len());
         encode(prefix, &mut symbols);
         self.find_symbols(&symbols)
     }
 
     /// Returns the cursor of an encoded word or prefix.
-    pub fn find_symbols(self, symbols: &[u8]) -> Option<Cursor<'a>> {
+    pub(crate) fn find_symbols(self, symbols: &[u8]) -> Option<Cursor<'a>> {
         self.walk(self.root()?, 0, symbols)
     }
 }
@@ -266,7 +266,7 @@ impl<'a> Trie<'a> {
 impl Cursor<'_> {
     /// Returns the terms that have the prefix.
     #[inline]
-    pub fn terms(self) -> TermRange {
+    pub(crate) fn terms(self) -> TermRange {
         match self {
             Cursor::Node(node) => node.terms,
             Cursor::Leaf(term, _) => TermRange::single(term),
@@ -274,7 +274,7 @@ impl Cursor<'_> {
     }
 
     /// Returns the number of the node, unless the cursor is inside a leaf.
-    pub fn node_id(self) -> Option<u32> {
+    pub(crate) fn node_id(self) -> Option<u32> {
         match self {
             Cursor::Node(node) => Some(node.id),
             Cursor::Leaf(..) => None,
@@ -283,7 +283,7 @@ impl Cursor<'_> {
 
     /// Returns the term that equals the prefix.
     #[inline]
-    pub fn exact_term(self) -> Option<u32> {
+    pub(crate) fn exact_term(self) -> Option<u32> {
         match self {
             Cursor::Node(node) => node.ends_word.then_some(node.terms.low),
             Cursor::Leaf(term, suffix) => suffix.bytes.is_empty().then_some(term),
@@ -292,7 +292,7 @@ impl Cursor<'_> {
 
     /// Iterates over the symbols that can follow the prefix, in ascending order.
     #[inline]
-    pub fn next_symbols(self) -> impl Iterator<Item = u8> {
+    pub(crate) fn next_symbols(self) -> impl Iterator<Item = u8> {
         let mut left = match self {
             Cursor::Node(node) => node.next_symbols,
             Cursor::Leaf(_, suffix) => suffix.first_symbol().map_or(0, |symbol| 1 << symbol),
@@ -306,7 +306,7 @@ impl Cursor<'_> {
 }
 
 /// Iterates over the terms of each node, in the order of the nodes.
-pub fn node_terms(nodes: &[u8]) -> impl Iterator<Item = TermRange> {
+pub(crate) fn node_terms(nodes: &[u8]) -> impl Iterator<Item = TermRange> {
     let number = |bytes: &[u8], from: usize| PackedU32s(bytes).get(from / 4);
     nodes.chunks_exact(NODE_BYTES).map(move |node| TermRange {
         low: number(node, 12),
@@ -317,7 +317,7 @@ pub fn node_terms(nodes: &[u8]) -> impl Iterator<Item = TermRange> {
 /// Encodes the nodes and their children for `words`, which must be sorted and distinct.
 ///
 /// Nodes are written breadth first, so that those near the root, which every query reads, share a few pages.
-pub fn build(words: &[&str]) -> (Vec<u8>, Vec<u8>) {
+pub(crate) fn build(words: &[&str]) -> (Vec<u8>, Vec<u8>) {
     let mut all_symbols = Vec::new();
     let mut ends = Vec::with_capacity(words.len());
     let mut buffer = Vec::new();
@@ -361,12 +361,12 @@ pub fn build(words: &[&str]) -> (Vec<u8>, Vec<u8>) {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
     /// Calls `check` with a trie of `words`.
-    pub fn with_trie<T>(words: &[&str], check: impl FnOnce(Trie<'_>) -> T) -> T {
+    pub(crate) fn with_trie<T>(words: &[&str], check: impl FnOnce(Trie<'_>) -> T) -> T {
         let (nodes, children) = build(words);
         let text = words.concat();
         let offsets = pack_u32s((0..=words.len()).map(|at| words[..at].concat().len() as u32));

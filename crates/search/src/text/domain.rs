@@ -83,7 +83,7 @@ pub fn parse_domain(text: &str) -> Option<String> {
 
 /// The parts of a typed domain that can be words of its owner's name, as byte ranges of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DomainName {
+pub(crate) struct DomainName {
     /// The part that names the owner: `redcross` of `www.redcross.org`.
     pub label: Range<usize>,
     /// The top-level domain, which some names end in. It may be incomplete.
@@ -93,7 +93,7 @@ pub struct DomainName {
 /// Finds the name of the owner in text that looks like a URL or a domain.
 ///
 /// Text with another ending than a top-level domain, such as "st.jude", is not a domain.
-pub fn find_domain_name(text: &str) -> Option<DomainName> {
+pub(crate) fn find_domain_name(text: &str) -> Option<DomainName> {
     let domain = parse_domain(text)?;
     // ASCII letters keep their positions in lowercase.
     let start = text.to_ascii_lowercase().find(&domain)?;

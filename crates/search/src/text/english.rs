@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// Spellings of the same word.
-pub const SYNONYMS: &[&[&str]] = &[
+pub(crate) const SYNONYMS: &[&[&str]] = &[
     &["st", "saint", "ste"],
     &["mt", "mount"],
     &["ft", "fort"],
@@ -108,7 +108,7 @@ const LEGAL_SUFFIXES: &[&str] = &[
 const FALSE_SINGULARS: &[&str] = &["new", "jame", "texa", "kansa", "illinoi"];
 
 /// The article that may precede a name.
-pub const ARTICLE: &str = "the";
+pub(crate) const ARTICLE: &str = "the";
 
 /// Returns `true` if the word may be omitted without changing the meaning.
 pub fn is_stop_word(word: &str) -> bool {
@@ -132,29 +132,29 @@ pub fn canonical_word(word: &str) -> &str {
 }
 
 /// Returns `true` if a place follows the word.
-pub fn is_place_preposition(word: &str) -> bool {
+pub(crate) fn is_place_preposition(word: &str) -> bool {
     PLACE_PREPOSITIONS.contains(&word)
 }
 
 /// Returns `true` if the word stands for the place of the person who types.
-pub fn is_place_pronoun(word: &str) -> bool {
+pub(crate) fn is_place_pronoun(word: &str) -> bool {
     PLACE_PRONOUNS.contains(&word)
 }
 
 /// Returns `true` if the word is a legal suffix such as "inc".
-pub fn is_legal_suffix(word: &str) -> bool {
+pub(crate) fn is_legal_suffix(word: &str) -> bool {
     LEGAL_SUFFIXES.contains(&word)
 }
 
 /// Returns `true` if a legal suffix starts with `prefix`.
-pub fn is_prefix_of_legal_suffix(prefix: &str) -> bool {
+pub(crate) fn is_prefix_of_legal_suffix(prefix: &str) -> bool {
     LEGAL_SUFFIXES.iter().any(|suffix| suffix.starts_with(prefix))
 }
 
 /// Returns the possible singular forms of `word`.
 ///
 /// The forms are guesses: "churches" gives "churche" and "church". The caller keeps those that exist.
-pub fn singular_forms(word: &str) -> impl Iterator<Item = String> {
+pub(crate) fn singular_forms(word: &str) -> impl Iterator<Item = String> {
     let without_s = word.strip_suffix('s').filter(|stem| !stem.ends_with('s'));
     let without_es = word
         .strip_suffix("es")

@@ -7,10 +7,10 @@
 use std::ops::RangeInclusive;
 
 /// Number of letters that initials may have; organizations are not known by shorter or longer ones.
-pub const INITIALS_LENGTHS: RangeInclusive<usize> = 3..=8;
+pub(crate) const INITIALS_LENGTHS: RangeInclusive<usize> = 3..=8;
 
 /// Hashes initials with 32-bit FNV-1a.
-pub fn hash_initials(letters: &str) -> u32 {
+pub(crate) fn hash_initials(letters: &str) -> u32 {
     letters.bytes().fold(0x811c_9dc5, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     })

@@ -2,8 +2,8 @@
 //!
 //! Documents and queries go through the same functions, so that equal words become equal terms.
 
-pub mod domain;
-pub mod english;
-pub mod initials;
-pub mod tag;
-pub mod tokenizer;
+pub(crate) mod domain;
+pub(crate) mod english;
+pub(crate) mod initials;
+pub(crate) mod tag;
+pub(crate) mod tokenizer;

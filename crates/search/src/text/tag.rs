@@ -5,7 +5,7 @@
 //! mapped to a tag where it has such a meaning.
 
 /// The first character of a tag. No other term starts with it.
-pub const TAG_START: char = '/';
+pub(crate) const TAG_START: char = '/';
 
 /// Number of digits of a postal code.
 const POSTAL_CODE_DIGITS: usize = 5;
@@ -13,24 +13,24 @@ const POSTAL_CODE_DIGITS: usize = 5;
 const POSTAL_AREA_DIGITS: usize = 3;
 
 /// Returns the tag of a kind of organization.
-pub fn kind_tag(kind: &str) -> String {
+pub(crate) fn kind_tag(kind: &str) -> String {
     format!("{TAG_START}{kind}")
 }
 
 /// Returns the tag of a postal code, if `text` is one. Digits after a hyphen are ignored.
-pub fn postal_code_tag(text: &str) -> Option<String> {
+pub(crate) fn postal_code_tag(text: &str) -> Option<String> {
     let code = text.split('-').next()?;
     is_postal_code(code).then(|| format!("{TAG_START}{code}"))
 }
 
 /// Returns what the tags of all postal codes in the area of one start with.
-pub fn postal_area_tag_prefix(code: &str) -> String {
+pub(crate) fn postal_area_tag_prefix(code: &str) -> String {
     let digits = code.get(..POSTAL_AREA_DIGITS).unwrap_or(code);
     format!("{TAG_START}{digits}")
 }
 
 /// Returns `true` if a word has the form of a postal code.
-pub fn is_postal_code(word: &str) -> bool {
+pub(crate) fn is_postal_code(word: &str) -> bool {
     word.len() == POSTAL_CODE_DIGITS && word.bytes().all(|b| b.is_ascii_digit())
 }
 

@@ -12,7 +12,7 @@ use unicode_normalization::char::is_combining_mark;
 
 /// Maximum length of a normalized word; longer words are truncated. No two names differ only after so many
 /// bytes.
-pub const MAX_WORD_BYTES: usize = 48;
+pub(crate) const MAX_WORD_BYTES: usize = 48;
 
 /// Position of a word in the original text and of its normalized form in the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Tokens {
     }
 
     /// Replaces the words with those of a part of `text`. Source ranges refer to all of it.
-    pub fn tokenize_part(&mut self, text: &str, part: Range<usize>) {
+    pub(crate) fn tokenize_part(&mut self, text: &str, part: Range<usize>) {
         self.buffer.clear();
         self.spans.clear();
         let offset = part.start;
@@ -121,7 +121,7 @@ impl Tokens {
 
     /// Returns `true` if the text ends inside its last word, which may therefore be the prefix of a longer
     /// one.
-    pub fn last_is_prefix(&self) -> bool {
+    pub(crate) fn last_is_prefix(&self) -> bool {
         self.last_is_prefix
     }
 

@@ -12,7 +12,7 @@ const UNNAMED_BUNDLES: u32 = 8;
 
 /// Names of bundles to ask for, one after the other.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Series {
+pub(super) struct Series {
     pub names: Vec<String>,
     /// The number of names up to the last one in the index. After those, the first that is missing is the end.
     pub indexed: usize,
@@ -20,7 +20,7 @@ pub struct Series {
 
 /// Returns the names of bundles in an index. Names that do not have the usual form are left out: they become the names of
 /// files.
-pub fn read_index(path: &Path, year: i16) -> anyhow::Result<BTreeSet<String>> {
+pub(super) fn read_index(path: &Path, year: i16) -> anyhow::Result<BTreeSet<String>> {
     let context = || format!("cannot read {}; download it again", path.display());
     let mut reader = csv::ReaderBuilder::new()
         .flexible(true)
@@ -55,7 +55,7 @@ fn month_and_letter(name: &str, year: i16) -> Option<(&str, char)> {
 }
 
 /// Returns the bundles that a year may have, given the names in its index.
-pub fn series(names: &BTreeSet<String>, year: i16) -> Vec<Series> {
+pub(super) fn series(names: &BTreeSet<String>, year: i16) -> Vec<Series> {
     if names.is_empty() {
         let numbered = (1..=UNNAMED_BUNDLES).map(|number| format!("download990xml_{year}_{number}"));
         return vec![

@@ -14,20 +14,20 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The extension of partial files.
-pub const PARTIAL: &str = "part";
+pub(crate) const PARTIAL: &str = "part";
 /// An attempt that got this many bytes is not a failure, even if it broke off.
 const PROGRESS: u64 = 1 << 20;
 
 /// A file that was fetched.
 #[derive(Debug, Serialize)]
-pub struct FetchedFile {
+pub(crate) struct FetchedFile {
     pub name: String,
     pub bytes: u64,
     pub sha256: String,
 }
 
 /// Returns the length of the partial file of a target.
-pub fn partial_length(folder: &Path, target: &Target) -> u64 {
+pub(super) fn partial_length(folder: &Path, target: &Target) -> u64 {
     fs::metadata(partial_path(folder, target)).map_or(0, |metadata| metadata.len())
 }
 
@@ -36,7 +36,7 @@ fn partial_path(folder: &Path, target: &Target) -> PathBuf {
 }
 
 /// Fetches one file.
-pub struct Fetcher<'a> {
+pub(super) struct Fetcher<'a> {
     pub remote: &'a Remote,
     pub folder: &'a Path,
     pub target: &'a Target,
@@ -56,7 +56,7 @@ struct Body {
 
 impl Fetcher<'_> {
     /// Fetches the file, in as many attempts as it takes. `report` gets the number of bytes that are there.
-    pub async fn fetch(
+    pub(super) async fn fetch(
         &self,
         manifest: &mut Manifest,
         mut report: impl FnMut(u64),

@@ -12,12 +12,12 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 /// The name of the manifest in the folder.
-pub const MANIFEST: &str = "downloads.json";
+pub(crate) const MANIFEST: &str = "downloads.json";
 
 /// The files in a folder.
 #[derive(Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Manifest {
+pub(super) struct Manifest {
     files: BTreeMap<String, FileEntry>,
     /// By the name of the complete file.
     partial: BTreeMap<String, PartialEntry>,
@@ -26,7 +26,7 @@ pub struct Manifest {
 /// A complete file.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct FileEntry {
+pub(super) struct FileEntry {
     pub url: String,
     #[serde(flatten)]
     pub version: Version,
@@ -39,7 +39,7 @@ pub struct FileEntry {
 /// A partial file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PartialEntry {
+pub(super) struct PartialEntry {
     pub url: String,
     #[serde(flatten)]
     pub version: Version,
@@ -49,7 +49,7 @@ pub struct PartialEntry {
 
 impl Manifest {
     /// Loads the manifest of a folder. A damaged one counts as empty, and then all files are fetched again.
-    pub fn load(folder: &Path) -> anyhow::Result<Manifest> {
+    pub(super) fn load(folder: &Path) -> anyhow::Result<Manifest> {
         let path = folder.join(MANIFEST);
         match fs::read(&path) {
             Ok(content) => Ok(serde_json::from_slice(&content).unwrap_or_default()),
@@ -68,7 +68,7 @@ impl Manifest {
     }
 
     /// Returns the version of a file, if it is in the folder as it was fetched from this URL.
-    pub fn intact_version(&self, folder: &Path, target: &Target) -> anyhow::Result<Option<Version>> {
+    pub(super) fn intact_version(&self, folder: &Path, target: &Target) -> anyhow::Result<Option<Version>> {
         let Some(entry) = self
             .files
             .get(&target.name)
@@ -89,14 +89,14 @@ impl Manifest {
     }
 
     /// Returns what the partial file of a target is a part of.
-    pub fn partial(&self, target: &Target) -> Option<&PartialEntry> {
+    pub(super) fn partial(&self, target: &Target) -> Option<&PartialEntry> {
         self.partial
             .get(&target.name)
             .filter(|entry| entry.url == target.url)
     }
 
     /// Records what a partial file is a part of, or that there is none.
-    pub fn set_partial(
+    pub(super) fn set_partial(
         &mut self,
         folder: &Path,
         target: &Target,
@@ -113,7 +113,7 @@ impl Manifest {
     }
 
     /// Records a complete file.
-    pub fn set_complete(
+    pub(super) fn set_complete(
         &mut self,
         folder: &Path,
         target: &Target,

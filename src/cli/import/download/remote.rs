@@ -14,18 +14,18 @@ use tokio::time::sleep;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 /// The number of failures in a row after which a file is given up.
-pub const MAX_FAILURES: u32 = 5;
+pub(super) const MAX_FAILURES: u32 = 5;
 
 /// Which version of a file a server has.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Version {
+pub(super) struct Version {
     pub etag: Option<String>,
     pub last_modified: Option<String>,
 }
 
 impl Version {
-    pub fn of(response: &Response) -> Version {
+    pub(super) fn of(response: &Response) -> Version {
         Version {
             etag: header(response.headers(), ETAG),
             last_modified: header(response.headers(), LAST_MODIFIED),
@@ -33,7 +33,7 @@ impl Version {
     }
 
     /// Returns whether both are known to be the same version.
-    pub fn is_same(&self, other: &Version) -> bool {
+    pub(super) fn is_same(&self, other: &Version) -> bool {
         match (&self.etag, &other.etag) {
             (Some(this), Some(other)) => this == other,
             _ => self.last_modified.is_some() && self.last_modified == other.last_modified,
@@ -42,7 +42,7 @@ impl Version {
 
     /// Returns what a request for a range must match, if anything can be matched. A weak entity tag does not promise that
     /// every byte is the same. <https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5>
-    pub fn for_range(&self) -> Option<&str> {
+    pub(super) fn for_range(&self) -> Option<&str> {
         let strong = self.etag.as_deref().filter(|etag| !etag.starts_with("W/"));
         strong.or(self.last_modified.as_deref())
     }
@@ -50,7 +50,7 @@ impl Version {
 
 /// The answer to a HEAD request.
 #[derive(Debug)]
-pub enum Head {
+pub(super) enum Head {
     /// The server has the version that the request named.
     Unchanged,
     Found {
@@ -62,7 +62,7 @@ pub enum Head {
 
 /// Why a request failed.
 #[derive(Debug)]
-pub enum Failure {
+pub(super) enum Failure {
     /// Another attempt may succeed.
     Temporary(String),
     Permanent(anyhow::Error),
@@ -76,13 +76,13 @@ impl From<anyhow::Error> for Failure {
 
 /// Sends requests.
 #[derive(Debug)]
-pub struct Remote {
+pub(super) struct Remote {
     client: reqwest::Client,
     retry_delay: Duration,
 }
 
 impl Remote {
-    pub fn new(settings: &ImportSettings) -> anyhow::Result<Remote> {
+    pub(super) fn new(settings: &ImportSettings) -> anyhow::Result<Remote> {
         tls::install_provider();
         let client = reqwest::Client::builder()
             .tls_backend_preconfigured(outbound::tls_config())
@@ -98,7 +98,7 @@ impl Remote {
     }
 
     /// Asks which version of a file the server has. If it does not say, both version and length are unknown.
-    pub async fn head(&self, url: &str, known: Option<&Version>) -> anyhow::Result<Head> {
+    pub(super) async fn head(&self, url: &str, known: Option<&Version>) -> anyhow::Result<Head> {
         let mut failures = 0;
         loop {
             match self.try_head(url, known).await {
@@ -134,7 +134,7 @@ impl Remote {
     }
 
     /// Asks for a file, or for what comes after the first `offset` bytes of this version of it.
-    pub async fn get(&self, url: &str, range: Option<(u64, &str)>) -> Result<Response, Failure> {
+    pub(super) async fn get(&self, url: &str, range: Option<(u64, &str)>) -> Result<Response, Failure> {
         let mut request = self.request(Method::GET, url);
         if let Some((offset, version)) = range {
             request = request
@@ -153,7 +153,12 @@ impl Remote {
 
     /// Waits before another attempt, each time twice as long. Returns an error if there were too many failures, or if
     /// another attempt is useless.
-    pub async fn wait_after(&self, url: &str, failure: Failure, failures: &mut u32) -> anyhow::Result<()> {
+    pub(super) async fn wait_after(
+        &self,
+        url: &str,
+        failure: Failure,
+        failures: &mut u32,
+    ) -> anyhow::Result<()> {
         *failures += 1;
         match failure {
             Failure::Permanent(error) => Err(error),
@@ -182,7 +187,7 @@ async fn send(request: RequestBuilder) -> Result<Response, Failure> {
 }
 
 /// Returns the failure that a status means.
-pub fn status_failure(status: StatusCode) -> Failure {
+pub(super) fn status_failure(status: StatusCode) -> Failure {
     let reason = format!("the server responded with {status}");
     if status.is_server_error()
         || matches!(
@@ -197,7 +202,7 @@ pub fn status_failure(status: StatusCode) -> Failure {
 }
 
 /// Returns an error with its causes, without the URL.
-pub fn describe(error: &reqwest::Error) -> String {
+pub(super) fn describe(error: &reqwest::Error) -> String {
     let mut text = String::new();
     let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
     while let Some(error) = cause {
@@ -215,6 +220,6 @@ pub fn describe(error: &reqwest::Error) -> String {
 }
 
 /// Returns the value of a header.
-pub fn header(headers: &HeaderMap, name: HeaderName) -> Option<String> {
+pub(super) fn header(headers: &HeaderMap, name: HeaderName) -> Option<String> {
     headers.get(name)?.to_str().ok().map(str::to_owned)
 }

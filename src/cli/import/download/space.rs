@@ -8,7 +8,7 @@ use std::path::Path;
 const RESERVED_SPACE: u64 = 256 << 20;
 
 /// Returns an error if the folder has no space for this many bytes.
-pub fn check_space(folder: &Path, needed: u64) -> anyhow::Result<()> {
+pub(super) fn check_space(folder: &Path, needed: u64) -> anyhow::Result<()> {
     let space = statvfs(folder).with_context(|| format!("cannot examine {}", folder.display()))?;
     let free = space.f_bavail * space.f_frsize;
     if needed > 0 && needed.saturating_add(RESERVED_SPACE) > free {

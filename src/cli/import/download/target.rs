@@ -6,7 +6,7 @@ use ingest::ListKind;
 
 /// A file to download.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub(super) struct Target {
     /// The name in the folder.
     pub name: String,
     pub url: String,
@@ -17,7 +17,7 @@ pub struct Target {
 }
 
 /// The files that are always there.
-pub fn fixed_targets(settings: &ImportSettings) -> Vec<Target> {
+pub(super) fn fixed_targets(settings: &ImportSettings) -> Vec<Target> {
     let irs = |name: &str| target(&settings.irs_url, name, FileKind::Irs);
     let list = |name: &str, kind| target(&settings.teos_url, name, FileKind::List(kind));
     vec![
@@ -32,7 +32,7 @@ pub fn fixed_targets(settings: &ImportSettings) -> Vec<Target> {
 }
 
 /// The index of the returns that were processed in a year.
-pub fn index_target(settings: &ImportSettings, year: i16) -> Target {
+pub(super) fn index_target(settings: &ImportSettings, year: i16) -> Target {
     Target {
         is_optional: true,
         ..target(
@@ -44,7 +44,7 @@ pub fn index_target(settings: &ImportSettings, year: i16) -> Target {
 }
 
 /// A bundle of returns that were processed in a year.
-pub fn bundle_target(settings: &ImportSettings, year: i16, name: &str) -> Target {
+pub(super) fn bundle_target(settings: &ImportSettings, year: i16, name: &str) -> Target {
     Target {
         is_optional: true,
         ..target(

@@ -13,7 +13,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// Returns what is wrong with the content of a file, if anything.
-pub fn find_fault(path: &Path, target: &Target) -> io::Result<Option<&'static str>> {
+pub(super) fn find_fault(path: &Path, target: &Target) -> io::Result<Option<&'static str>> {
     if recognize(path)? != Some(target.kind) {
         return Ok(Some("its content is damaged or not what it should be"));
     }
@@ -36,7 +36,7 @@ fn ends_with_line_ending(path: &Path) -> io::Result<bool> {
 }
 
 /// Returns the SHA-256 hash of a file in hexadecimal.
-pub fn hash_file(path: &Path) -> anyhow::Result<String> {
+pub(super) fn hash_file(path: &Path) -> anyhow::Result<String> {
     let context = || format!("cannot read {}; check the disk", path.display());
     let mut file = File::open(path).with_context(context)?;
     let mut hash = Sha256::new();

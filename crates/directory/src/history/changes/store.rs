@@ -21,7 +21,7 @@ const LIST_EINS: &str = "select distinct ein from nonprofit_history where revisi
 
 /// An import that changed something.
 #[derive(Clone, Debug)]
-pub struct ImportRow {
+pub(crate) struct ImportRow {
     pub revision: i64,
     pub kind: String,
     pub added: i64,
@@ -41,12 +41,12 @@ from_row!(ImportRow {
 });
 
 /// Finds the first import after a revision that changed something, up to another revision.
-pub async fn find_next(tx: &mut Tx, after: i64, up_to: i64) -> sqlx::Result<Option<ImportRow>> {
+pub(crate) async fn find_next(tx: &mut Tx, after: i64, up_to: i64) -> sqlx::Result<Option<ImportRow>> {
     tx.fetch_optional(query(FIND_NEXT).bind(after).bind(up_to)).await
 }
 
 /// Lists nonprofits that a small import changed, sorted by ID.
-pub async fn list_ids(
+pub(crate) async fn list_ids(
     tx: &mut Tx,
     revision: i64,
     after: Option<Uuid>,
@@ -58,7 +58,7 @@ pub async fn list_ids(
 }
 
 /// Lists nonprofits without an EIN that an import changed, sorted by ID.
-pub async fn list_without_ein(
+pub(crate) async fn list_without_ein(
     tx: &mut Tx,
     revision: i64,
     after: Option<Uuid>,
@@ -75,7 +75,7 @@ pub async fn list_without_ein(
 }
 
 /// Returns the nonprofits without an EIN that an import added, from one ID to another.
-pub async fn list_added_without_ein(
+pub(crate) async fn list_added_without_ein(
     tx: &mut Tx,
     revision: i64,
     first: Uuid,
@@ -93,12 +93,12 @@ pub async fn list_added_without_ein(
 }
 
 /// Returns whether the history has nonprofits that an import added.
-pub async fn has_added(tx: &mut Tx, revision: i64) -> sqlx::Result<bool> {
+pub(crate) async fn has_added(tx: &mut Tx, revision: i64) -> sqlx::Result<bool> {
     tx.fetch_scalar(query(HAS_ADDED).bind(revision).bind(ADDED)).await
 }
 
 /// Lists the EINs of nonprofits in the history of an import, sorted.
-pub async fn list_eins(
+pub(crate) async fn list_eins(
     tx: &mut Tx,
     revision: i64,
     after: Option<u32>,
@@ -112,7 +112,7 @@ pub async fn list_eins(
 }
 
 /// Returns which of these EINs an import added to the directory.
-pub async fn list_added(tx: &mut Tx, import: &ImportRow, eins: &[u32]) -> sqlx::Result<HashSet<u32>> {
+pub(crate) async fn list_added(tx: &mut Tx, import: &ImportRow, eins: &[u32]) -> sqlx::Result<HashSet<u32>> {
     if import.added == 0 || eins.is_empty() {
         return Ok(HashSet::new());
     }

@@ -219,7 +219,10 @@ from_row!(FileRow {
 });
 
 /// Finds files by their sources.
-pub async fn find_files(tx: &mut Tx, sources: &[SourceId]) -> sqlx::Result<HashMap<SourceId, SourceFile>> {
+pub(crate) async fn find_files(
+    tx: &mut Tx,
+    sources: &[SourceId],
+) -> sqlx::Result<HashMap<SourceId, SourceFile>> {
     let mut found = HashMap::new();
     for chunk in sources.chunks(FILES_AT_ONCE) {
         let mut statement = query(FILES);
@@ -247,7 +250,7 @@ pub async fn find_files(tx: &mut Tx, sources: &[SourceId]) -> sqlx::Result<HashM
 }
 
 /// Lists the last import of each kind, oldest first.
-pub async fn list_last_imports(db: &Db) -> sqlx::Result<Vec<LastImport>> {
+pub(crate) async fn list_last_imports(db: &Db) -> sqlx::Result<Vec<LastImport>> {
     let rows: Vec<LastImportRow> = db.fetch_all(query(LAST_IMPORTS).bind(MAX_LISTED_FILES)).await?;
     let imports = rows.chunk_by(|a, b| a.revision == b.revision);
     Ok(imports
@@ -273,12 +276,12 @@ fn file_name(path: &str) -> &str {
 }
 
 /// Counts the nonprofits that imports after `revision` changed.
-pub async fn count_changes_since(tx: &mut Tx, revision: i64) -> sqlx::Result<i64> {
+pub(crate) async fn count_changes_since(tx: &mut Tx, revision: i64) -> sqlx::Result<i64> {
     tx.fetch_scalar(query(COUNT_CHANGES_SINCE).bind(revision)).await
 }
 
 /// Returns whether an import after `revision` was too large to record which nonprofits it changed.
-pub async fn has_large_import_since(tx: &mut Tx, revision: i64) -> sqlx::Result<bool> {
+pub(crate) async fn has_large_import_since(tx: &mut Tx, revision: i64) -> sqlx::Result<bool> {
     tx.fetch_scalar(query(HAS_LARGE_IMPORT_SINCE).bind(revision))
         .await
 }

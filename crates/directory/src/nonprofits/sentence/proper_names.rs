@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// Names by their words in capitals.
-pub static PROPER_NAMES: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
+pub(crate) static PROPER_NAMES: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
     include_str!(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../../data/proper-words.txt"
@@ -28,7 +28,7 @@ static FIRST_WORDS: LazyLock<foldhash::HashSet<&str>> = LazyLock::new(|| {
 const MAX_PROPER_NAME_WORDS: usize = 4;
 
 /// Finds acronyms: those in parentheses after what they stand for, and the initials of the nonprofit.
-pub fn find_acronyms(words: &[Word<'_>], names: &[&str]) -> HashSet<String> {
+pub(crate) fn find_acronyms(words: &[Word<'_>], names: &[&str]) -> HashSet<String> {
     let mut acronyms = HashSet::new();
     for name in names {
         let upper = name.to_uppercase();
@@ -78,7 +78,7 @@ fn is_initials(letters: &str, before: &[Word<'_>]) -> bool {
 }
 
 /// Gives the words of the nonprofit's own name their form, where at least two of them stand together.
-pub fn mark_own_name(words: &[Word<'_>], own_name: &str, forms: &mut [Option<String>]) {
+pub(crate) fn mark_own_name(words: &[Word<'_>], own_name: &str, forms: &mut [Option<String>]) {
     let readable = name::readable(own_name);
     let filed: Vec<String> = own_name
         .split_whitespace()
@@ -219,7 +219,7 @@ const COMMON_WORDS: [&str; 72] = [
 ];
 
 /// Gives names in the table their form, the longest first.
-pub fn mark_proper_names(words: &[Word<'_>], forms: &mut [Option<String>]) {
+pub(crate) fn mark_proper_names(words: &[Word<'_>], forms: &mut [Option<String>]) {
     let mut index = 0;
     while index < words.len() {
         let first = &words[index];
@@ -259,7 +259,7 @@ pub fn mark_proper_names(words: &[Word<'_>], forms: &mut [Option<String>]) {
 }
 
 /// Capitalizes names of places that stand next to a word that says so: `ALAMEDA COUNTY`, `CITY OF LODI`.
-pub fn mark_places(words: &[Word<'_>], forms: &mut [Option<String>]) {
+pub(crate) fn mark_places(words: &[Word<'_>], forms: &mut [Option<String>]) {
     let is_name = |word: &Word<'_>| {
         word.key.len() > 2
             && is_alphabetic(&word.key)

@@ -1,7 +1,7 @@
 //! Words of a sentence, for comparison.
 
 /// A word with the punctuation around it.
-pub struct Word<'a> {
+pub(super) struct Word<'a> {
     pub front: &'a str,
     pub core: &'a str,
     pub back: &'a str,
@@ -10,7 +10,7 @@ pub struct Word<'a> {
 }
 
 impl<'a> Word<'a> {
-    pub fn new(text: &'a str) -> Word<'a> {
+    pub(super) fn new(text: &'a str) -> Word<'a> {
         let start = text.find(char::is_alphanumeric).unwrap_or(text.len());
         let end = text
             .char_indices()
@@ -32,7 +32,7 @@ impl<'a> Word<'a> {
     }
 
     /// Returns the key without a possessive ending.
-    pub fn stem(&self) -> &str {
+    pub(super) fn stem(&self) -> &str {
         self.key
             .strip_suffix("'S")
             .or_else(|| self.key.strip_suffix("’S"))
@@ -40,19 +40,19 @@ impl<'a> Word<'a> {
     }
 
     /// Returns whether another word can follow this one in a name: there is no punctuation between them.
-    pub fn continues(&self) -> bool {
+    pub(crate) fn continues(&self) -> bool {
         self.back.is_empty()
     }
 }
 
 /// Returns whether a word consists of letters with periods between them, such as `U.S`.
-pub fn is_dotted(word: &str) -> bool {
+pub(crate) fn is_dotted(word: &str) -> bool {
     word.contains('.')
         && word
             .split('.')
             .all(|letter| letter.chars().count() == 1 && is_alphabetic(letter))
 }
 
-pub fn is_alphabetic(text: &str) -> bool {
+pub(super) fn is_alphabetic(text: &str) -> bool {
     text.chars().all(char::is_alphabetic)
 }

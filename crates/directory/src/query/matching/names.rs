@@ -3,7 +3,7 @@
 use ::search::{Tokens, canonical_word, is_stop_word};
 
 /// The similarity of equal names, in percent.
-pub const EQUAL: u32 = 100;
+pub(crate) const EQUAL: u32 = 100;
 
 /// The similarity of names with the same letters but other spaces, such as "Food Bank" and "Foodbank".
 const SAME_LETTERS: u32 = 98;

@@ -8,7 +8,7 @@ use crate::nonprofits::Nonprofit;
 use crate::nonprofits::ein::Ein;
 
 /// The score of a nonprofit with the EIN of the row.
-pub const MAX_SCORE: u32 = 100;
+pub(crate) const MAX_SCORE: u32 = 100;
 /// The score of a nonprofit with the EIN of the row and another name.
 const EIN_WITH_OTHER_NAME: u32 = 90;
 /// The maximum score of a nonprofit with another EIN than the row has.
@@ -21,7 +21,7 @@ const STATE_WEIGHT: u32 = 10;
 const CITY_WEIGHT: u32 = 12;
 const ZIP_WEIGHT: u32 = 8;
 /// The similarity in percent from which names are similar.
-pub const SIMILAR: u32 = 60;
+pub(crate) const SIMILAR: u32 = 60;
 /// The similarity in percent that a name found by another name loses: its first name is more likely to be meant.
 const OTHER_NAME_DEDUCTION: u32 = 2;
 

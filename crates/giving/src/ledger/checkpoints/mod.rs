@@ -35,7 +35,7 @@ pub struct FundraiserSums {
 
 /// The balances at a checkpoint that the entries after it change.
 #[derive(Clone, Debug, Default)]
-pub struct PriorBalances {
+pub(crate) struct PriorBalances {
     /// What each donor gave to a fundraiser in a mode, net of refunds.
     pub donors: HashMap<(FundraiserId, Mode, String), Cents>,
     /// What each nonprofit still held of a donation, by sequence number.

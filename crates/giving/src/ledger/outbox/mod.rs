@@ -46,7 +46,7 @@ pub async fn prune(db: &Db, settings: OutboxSettings, now: i64) -> sqlx::Result<
 
 /// The result of [`list_changed`].
 #[derive(Debug)]
-pub struct ChangedFundraisers {
+pub(crate) struct ChangedFundraisers {
     /// The sequence number of the last row, with its token.
     pub last: Revision,
     /// `None` if any fundraiser may have changed.

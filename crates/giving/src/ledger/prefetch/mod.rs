@@ -14,7 +14,7 @@ pub(crate) type FundraiserMode = (FundraiserId, Mode);
 
 /// What one piece of work is going to read.
 #[derive(Clone, Debug, Default)]
-pub struct Prefetch {
+pub(crate) struct Prefetch {
     pub key: Option<EntryKey>,
     pub fundraiser: Option<FundraiserId>,
     /// The mode of the entry that is going to be added.
@@ -24,7 +24,7 @@ pub struct Prefetch {
 
 impl Prefetch {
     /// Prefetches the live totals of a fundraiser.
-    pub fn of_fundraiser(id: FundraiserId) -> Prefetch {
+    pub(crate) fn of_fundraiser(id: FundraiserId) -> Prefetch {
         Prefetch {
             fundraiser: Some(id),
             ..Prefetch::default()

@@ -7,7 +7,7 @@ use zip::result::ZipError;
 
 /// The reason why a file cannot be read. Each message says what is wrong, and what to do.
 #[derive(Debug, Error)]
-pub enum SourceError {
+pub(crate) enum SourceError {
     #[error("{name} does not exist; check the path")]
     NotFound { name: String },
     #[error("{name} is a folder, not a file; give the files in it")]
@@ -36,7 +36,7 @@ pub enum SourceError {
 }
 
 /// Converts an error of the ZIP library.
-pub fn zip_error(name: &str, error: ZipError) -> SourceError {
+pub(crate) fn zip_error(name: &str, error: ZipError) -> SourceError {
     let name = name.to_owned();
     match error {
         ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => {
@@ -56,7 +56,7 @@ pub fn zip_error(name: &str, error: ZipError) -> SourceError {
 }
 
 /// Converts a read error. Returns the [`SourceError`] inside it, if there is one.
-pub fn read_error(name: &str, error: io::Error) -> SourceError {
+pub(crate) fn read_error(name: &str, error: io::Error) -> SourceError {
     let name = name.to_owned();
     match error.downcast::<SourceError>() {
         Ok(error) => error,
@@ -69,7 +69,11 @@ pub fn read_error(name: &str, error: io::Error) -> SourceError {
 }
 
 /// Rejects data that is clearly not text, so that the error names the actual problem instead of missing columns.
-pub fn check_first_bytes(name: &str, expected: &'static str, first_bytes: &[u8]) -> Result<(), SourceError> {
+pub(crate) fn check_first_bytes(
+    name: &str,
+    expected: &'static str,
+    first_bytes: &[u8],
+) -> Result<(), SourceError> {
     const DECOMPRESS: &str = "decompress it first";
     let (found, advice) = match first_bytes {
         [] => {

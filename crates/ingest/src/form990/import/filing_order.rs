@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 /// What decides about the order of two filings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FilingOrder {
+pub(super) struct FilingOrder {
     /// The year and the day of the year when the IRS processed it, from the ID of the filing.
     processed: Option<(u16, u16)>,
     /// In seconds since 1970.
@@ -15,7 +15,7 @@ pub struct FilingOrder {
 }
 
 impl FilingOrder {
-    pub fn new(object_id: &str, filed_at: Option<&str>, is_amended: bool) -> FilingOrder {
+    pub(super) fn new(object_id: &str, filed_at: Option<&str>, is_amended: bool) -> FilingOrder {
         FilingOrder {
             processed: processing_day(object_id),
             filed_at: filed_at.and_then(seconds),
@@ -25,7 +25,7 @@ impl FilingOrder {
 
     /// Compares by the day of processing, then by the time of filing, as far as both are known. Of two that are equal, an
     /// amended return is newer.
-    pub fn compare(&self, other: &FilingOrder) -> Ordering {
+    pub(super) fn compare(&self, other: &FilingOrder) -> Ordering {
         let by = |values: Option<Ordering>| values.unwrap_or(Ordering::Equal);
         by(self.processed.zip(other.processed).map(|(a, b)| a.cmp(&b)))
             .then(by(self.filed_at.zip(other.filed_at).map(|(a, b)| a.cmp(&b))))

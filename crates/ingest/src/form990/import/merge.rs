@@ -10,24 +10,24 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// The number of periods of an EIN that are kept.
-pub const MAX_PERIODS: usize = 5;
+pub(crate) const MAX_PERIODS: usize = 5;
 
 /// A return in the files, with its facts.
-pub struct NewReturn {
+pub(super) struct NewReturn {
     pub found: FoundFacts,
     /// As JSON.
     pub facts: String,
 }
 
 /// A return that the store contains, with the hash of its facts.
-pub struct OldReturn {
+pub(super) struct OldReturn {
     pub stored: StoredReturn,
     pub digest: i64,
 }
 
 /// The returns of an EIN after the import.
 #[derive(Default)]
-pub struct Merged {
+pub(super) struct Merged {
     /// The newest period first.
     pub kept: Vec<StoredReturn>,
     /// Those of `kept` that have to be written, as positions in the new returns.
@@ -41,13 +41,13 @@ pub struct Merged {
 }
 
 impl Merged {
-    pub fn is_changed(&self) -> bool {
+    pub(super) fn is_changed(&self) -> bool {
         !self.written.is_empty() || !self.removed.is_empty()
     }
 }
 
 /// Merges the returns of one EIN.
-pub fn merge(old: Vec<OldReturn>, new: &[NewReturn], revision: i64) -> serde_json::Result<Merged> {
+pub(super) fn merge(old: Vec<OldReturn>, new: &[NewReturn], revision: i64) -> serde_json::Result<Merged> {
     let mut merged = Merged::default();
     // By period: the return, the position of a new one, and whether the store has one for the period.
     let mut periods: BTreeMap<Month, (StoredReturn, Option<usize>, bool)> = BTreeMap::new();

@@ -6,7 +6,7 @@
 
 mod filing_order;
 mod merge;
-pub mod profile;
+pub(crate) mod profile;
 mod read;
 mod write;
 

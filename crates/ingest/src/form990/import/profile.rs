@@ -5,7 +5,7 @@ use directory::returns::profile::ReturnProfile;
 use directory::returns::store::StoredReturn;
 
 /// Takes the newest values from the returns of an EIN, which are sorted from the newest period on.
-pub fn profile(ein: u32, returns: &[StoredReturn]) -> ReturnProfile {
+pub(crate) fn profile(ein: u32, returns: &[StoredReturn]) -> ReturnProfile {
     let mut profile = ReturnProfile {
         ein: i64::from(ein),
         is_final: returns.first().is_some_and(|newest| newest.facts.is_final),

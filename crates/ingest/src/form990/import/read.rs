@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 const NO_SPACE: &str = "cannot write a temporary file in the data folder; free disk space and import again";
 
 /// The result of reading the files.
-pub struct ReadReturns {
+pub(super) struct ReadReturns {
     pub files: Vec<ImportedFile>,
     pub rejected: RejectedLines,
     /// The number of documents in the files, including rejected ones.
@@ -35,7 +35,7 @@ pub struct ReadReturns {
 }
 
 /// A return in the files.
-pub struct FoundFacts {
+pub(super) struct FoundFacts {
     pub ein: u32,
     pub period: Month,
     pub form: Form,
@@ -50,7 +50,7 @@ pub struct FoundFacts {
 }
 
 /// Reads all files.
-pub fn read_returns(paths: &[PathBuf], folder: &Path) -> anyhow::Result<ReadReturns> {
+pub(crate) fn read_returns(paths: &[PathBuf], folder: &Path) -> anyhow::Result<ReadReturns> {
     let temporary = tempfile::tempfile_in(folder).context(NO_SPACE)?;
     let mut reader = ReturnsReader {
         paths,

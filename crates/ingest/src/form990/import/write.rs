@@ -24,7 +24,7 @@ use uuid::Uuid;
 const CHUNK_SIZE: usize = 1_000;
 
 /// Writes the import and completes `summary`.
-pub async fn write(
+pub(super) async fn write(
     importer: &Importer<'_>,
     read: ReadReturns,
     started_at: i64,

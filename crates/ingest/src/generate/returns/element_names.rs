@@ -1,7 +1,7 @@
 //! The names of XML elements, which the IRS changed in 2013.
 
 /// The names of elements in one era of the schemas.
-pub struct Names {
+pub(super) struct Names {
     pub form_type: &'static str,
     pub begin: &'static str,
     pub end: &'static str,
@@ -50,7 +50,7 @@ pub struct Names {
 }
 
 /// Up to 2012.
-pub const OLD: Names = Names {
+pub(crate) const OLD: Names = Names {
     form_type: "ReturnType",
     begin: "TaxPeriodBeginDate",
     end: "TaxPeriodEndDate",
@@ -99,7 +99,7 @@ pub const OLD: Names = Names {
 };
 
 /// Since 2013.
-pub const NEW: Names = Names {
+pub(super) const NEW: Names = Names {
     form_type: "ReturnTypeCd",
     begin: "TaxPeriodBeginDt",
     end: "TaxPeriodEndDt",

@@ -22,7 +22,7 @@ pub struct Returns {
 }
 
 /// What identifies a return.
-pub struct Filing {
+pub(super) struct Filing {
     pub ein: u64,
     /// The month in which the period ends, as YYYYMM.
     pub period: u64,
@@ -33,7 +33,7 @@ pub struct Filing {
 }
 
 /// Generates returns, and reuses its buffers.
-pub struct ReturnGenerator {
+pub(super) struct ReturnGenerator {
     rows: RowGenerator,
     row: String,
     name: String,
@@ -43,7 +43,7 @@ pub struct ReturnGenerator {
 }
 
 impl ReturnGenerator {
-    pub fn new() -> ReturnGenerator {
+    pub(super) fn new() -> ReturnGenerator {
         ReturnGenerator {
             rows: RowGenerator::new(),
             row: String::new(),
@@ -54,17 +54,17 @@ impl ReturnGenerator {
     }
 
     /// Returns the XML of the last return.
-    pub fn xml(&self) -> &[u8] {
+    pub(super) fn xml(&self) -> &[u8] {
         &self.xml.as_bytes()[..self.length]
     }
 
     /// Returns the name of the nonprofit that filed it.
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         &self.name
     }
 
     /// Generates a return. [`Self::xml`] and [`Self::name`] are valid until the next one.
-    pub fn generate(&mut self, returns: &Returns, number: u64) -> Filing {
+    pub(super) fn generate(&mut self, returns: &Returns, number: u64) -> Filing {
         let (row, round) = (number % returns.nonprofits, number / returns.nonprofits);
         let mut rng = Rng::for_row(returns.seed, row);
         let ein = ein(row, returns.nonprofits, &mut rng);

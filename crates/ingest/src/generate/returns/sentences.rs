@@ -4,7 +4,7 @@ use crate::generate::rng::Rng;
 use std::fmt::Write as _;
 
 /// Returns a website as filers write it, or that there is none.
-pub fn website(rng: &mut Rng) -> String {
+pub(super) fn website(rng: &mut Rng) -> String {
     match rng.below(10) {
         0 => "N/A".to_owned(),
         1 => format!("HTTP://WWW.EXAMPLE{}.ORG/About", rng.below(1 << 20)),
@@ -13,7 +13,7 @@ pub fn website(rng: &mut Rng) -> String {
 }
 
 /// Returns some sentences, most of them in capitals.
-pub fn text(rng: &mut Rng, sentences: u64) -> String {
+pub(super) fn text(rng: &mut Rng, sentences: u64) -> String {
     let mut out = String::new();
     for sentence in 0..=rng.below(sentences) {
         if sentence > 0 {
@@ -90,13 +90,13 @@ const PLACES: [&str; 10] = [
     "THE PACIFIC NORTHWEST",
     "TEXAS AND NEW MEXICO",
 ];
-pub const GIVEN_NAMES: [&str; 8] = [
+pub(crate) const GIVEN_NAMES: [&str; 8] = [
     "ALEX", "SAM", "JORDAN", "TAYLOR", "MORGAN", "CASEY", "RILEY", "ROBIN",
 ];
-pub const FAMILY_NAMES: [&str; 8] = [
+pub(crate) const FAMILY_NAMES: [&str; 8] = [
     "EXAMPLE", "SAMPLE", "SPECIMEN", "PATTERN", "MODEL", "INSTANCE", "CASE", "DUMMY",
 ];
-pub const TITLES: [&str; 6] = [
+pub(super) const TITLES: [&str; 6] = [
     "DIRECTOR",
     "TREASURER",
     "SECRETARY",
