@@ -113,7 +113,7 @@ async fn prepare(folder: &std::path::Path) -> anyhow::Result<(App, App, Vec<Stri
     }
     let private_key = KeyText::generate(Kind::Private);
     store::insert(&limited.db, account, "", &private_key, 0).await?;
-    limited.keys.refresh().await?;
+    limited.access.keys.refresh().await?;
     let mut config = Config::for_tests(folder);
     config.limits.search = u32::MAX;
     config.limits.fundraisers = u32::MAX;

@@ -81,7 +81,7 @@ use uuid::Uuid;
 #[derive(Clone, Debug)]
 pub struct App(Arc<Parts>);
 
-/// The fields of an [`App`].
+/// The fields of an [`App`]: what all handlers use, then the parts of each capability.
 #[derive(Debug)]
 pub struct Parts {
     pub config: Config,
@@ -91,53 +91,83 @@ pub struct Parts {
     pub changes: Changes,
     /// The ID of the store.
     pub store: Uuid,
+    pub secret: StoreSecret,
     pub availability: Availability,
+    /// Redis, if several servers share their limits.
+    pub redis: Option<Redis>,
+    pub mail: Mailer,
+    pub pictures: Pictures,
+    pub body_budget: BodyBudget,
+    pub bulk_work: BulkWork,
+    pub directory: Arc<Directory>,
+    pub access: AccessParts,
+    pub giving: GivingParts,
+    pub site: SiteParts,
+    pub caches: Caches,
+    pub telemetry: Telemetry,
+}
+
+/// Who may call, and how often.
+#[derive(Debug)]
+pub struct AccessParts {
     /// The limits of keys without limits of their own.
     limits: ArcSwap<Limits>,
-    pub secret: StoreSecret,
-    pub directory: Arc<Directory>,
-    pub fundraisers: Arc<FundraiserCache>,
     pub keys: Arc<KeyRing>,
     key_saver: KeySaver,
     pub exposures: Exposures,
-    /// Redis, if several servers share their limits.
-    pub redis: Option<Redis>,
     pub limiter: RateLimiter,
     /// Rate limits of the visitors of public pages, by network.
     pub visitors: RateLimiter,
+    pub attempts: AttemptLimiter,
+    pub hashing: PasswordHasher,
+    pub usage: Usage,
+    count_saver: saver::CountSaver,
+}
+
+/// Fundraisers, donations and the ledger.
+#[derive(Debug)]
+pub struct GivingParts {
+    pub fundraisers: Arc<FundraiserCache>,
+    /// Writes donations, refunds and fundraisers.
+    pub recorder: Recorder,
+    /// The anchors of the ledger.
+    pub anchors: AnchorLog,
+    pub in_flight: InFlight,
     /// Rate limits of donations that are started, by network.
     pub checkouts: RateLimiter,
-    pub metrics: Metrics,
-    pub traces: Traces,
+}
+
+/// The public URL of the server, and what depends on it.
+#[derive(Debug)]
+pub struct SiteParts {
+    pub public_url: PublicUrl,
+    pub urls: Urls,
+    pub nonprofit_json: NonprofitJson,
+    /// The logo and the texts of the operator.
+    pub site_files: SiteFiles,
+}
+
+/// Answers that are kept while the directory is the same.
+#[derive(Debug)]
+pub struct Caches {
     pub search_answers: SearchAnswers,
     /// Response bodies of the details route, by the identifier as it was sent.
     pub details: AnswerCache<Bytes>,
     /// Rendered pages that depend on the directory alone: profiles by their slug, others by their path.
     pub pages: AnswerCache<Bytes>,
-    pub public_url: PublicUrl,
-    pub urls: Urls,
-    pub nonprofit_json: NonprofitJson,
-    pub hashing: PasswordHasher,
-    pub attempts: AttemptLimiter,
-    pub mail: Mailer,
-    pub provenance: Provenance,
-    pub recent_errors: RecentErrors,
-    pub failing_jobs: FailingJobs,
-    pub usage: Usage,
-    count_saver: saver::CountSaver,
-    pub pictures: Pictures,
-    pub share_cards: ShareCards,
-    /// The logo and the texts of the operator.
-    pub site_files: SiteFiles,
     /// The rendered home page and the tag of the directory it was made from.
     pub home_page: TimedCache<(Arc<str>, Bytes)>,
-    pub body_budget: BodyBudget,
-    pub bulk_work: BulkWork,
-    pub in_flight: InFlight,
-    /// Writes donations, refunds and fundraisers.
-    pub recorder: Recorder,
-    /// The anchors of the ledger.
-    pub anchors: AnchorLog,
+    pub share_cards: ShareCards,
+    pub provenance: Provenance,
+}
+
+/// What operators see of the server.
+#[derive(Debug)]
+pub struct Telemetry {
+    pub metrics: Metrics,
+    pub traces: Traces,
+    pub recent_errors: RecentErrors,
+    pub failing_jobs: FailingJobs,
 }
 
 /// The store of an app that is being built.
@@ -207,7 +237,10 @@ impl App {
             .with_counters(metrics.emails.deliveries.clone());
         let places = Place::all(blobs.clone(), &config.anchors, &config.data);
         let public_url = PublicUrl::new(&config.public_url);
-        let app = App(Arc::new(Parts {
+        let recent_answers = config.search.recent_answers;
+        let access = AccessParts {
+            limits: ArcSwap::from_pointee(config.limits),
+            key_saver: KeySaver::new(&config.data, store),
             exposures: Exposures::new(
                 db.clone(),
                 Arc::clone(&keys),
@@ -215,58 +248,68 @@ impl App {
                 mail.clone(),
                 public_url.clone(),
             ),
+            keys,
             limiter: rate_limiter("calls", limiter),
             visitors: rate_limiter("visitors", Limiter::new(now)),
-            checkouts: rate_limiter("checkouts", Limiter::new(now)),
-            attempts: windows.map_or_else(AttemptLimiter::default, |windows| {
+            attempts: windows.clone().map_or_else(AttemptLimiter::default, |windows| {
                 AttemptLimiter::shared(windows, metrics.local_limit_decisions())
             }),
-            redis,
-            // The hits of a search are much smaller than a page.
-            search_answers: SearchAnswers::new(
-                config.search.recent_answers / 8,
-                config.search.recent_answers / 8,
-            ),
-            details: AnswerCache::new(config.search.recent_answers / 4),
-            pages: AnswerCache::new(config.search.recent_answers / 2),
-            nonprofit_json: NonprofitJson::new(directory.causes(), &urls, config.compat),
-            public_url,
-            urls,
             hashing: PasswordHasher::new(metrics.password_hashes.clone()),
-            mail,
-            provenance: Provenance::default(),
-            recent_errors: RecentErrors::default(),
-            failing_jobs: FailingJobs::default(),
-            pictures: Pictures::new(db.clone(), store, blobs, clock.clone()),
-            anchors: AnchorLog::new(db.clone(), clock.clone(), secret.clone(), store, places),
+            usage: Usage::default(),
+            count_saver: saver::CountSaver::default(),
+        };
+        let giving = GivingParts {
             recorder: Recorder::new(
                 Writer::start(db.clone()),
                 Arc::clone(&fundraisers),
                 clock.clone(),
                 metrics.donations.clone(),
             ),
+            fundraisers,
+            anchors: AnchorLog::new(db.clone(), clock.clone(), secret.clone(), store, places),
+            in_flight: InFlight::default(),
+            checkouts: rate_limiter("checkouts", Limiter::new(now)),
+        };
+        let site = SiteParts {
+            nonprofit_json: NonprofitJson::new(directory.causes(), &urls, config.compat),
+            public_url,
+            urls,
+            site_files,
+        };
+        let caches = Caches {
+            // The hits of a search are much smaller than a page.
+            search_answers: SearchAnswers::new(recent_answers / 8, recent_answers / 8),
+            details: AnswerCache::new(recent_answers / 4),
+            pages: AnswerCache::new(recent_answers / 2),
+            home_page: TimedCache::default(),
+            share_cards: ShareCards::default(),
+            provenance: Provenance::default(),
+        };
+        let telemetry = Telemetry {
             traces: Traces::new(&config.telemetry, clock.clone(), metrics.spans.dropped.clone()),
             metrics,
-            fundraisers,
-            share_cards: ShareCards::default(),
-            site_files,
-            home_page: TimedCache::default(),
+            recent_errors: RecentErrors::default(),
+            failing_jobs: FailingJobs::default(),
+        };
+        let app = App(Arc::new(Parts {
+            pictures: Pictures::new(db.clone(), store, blobs, clock.clone()),
+            availability: Availability::new(config.availability, store_seen, &clock),
             body_budget: BodyBudget::new(config.max_body),
             bulk_work: BulkWork::default(),
-            in_flight: InFlight::default(),
-            availability: Availability::new(config.availability, store_seen, &clock),
-            limits: ArcSwap::from_pointee(config.limits),
-            key_saver: KeySaver::new(&config.data, store),
+            changes: Changes::default(),
             config,
             clock,
             db,
-            changes: Changes::default(),
             store,
             secret,
+            redis,
+            mail,
             directory,
-            keys,
-            usage: Usage::default(),
-            count_saver: saver::CountSaver::default(),
+            access,
+            giving,
+            site,
+            caches,
+            telemetry,
         }));
         app.update_gauges();
         Ok(app)
@@ -275,21 +318,21 @@ impl App {
     /// Returns the limits of keys without limits of their own.
     #[inline]
     pub fn limits(&self) -> Limits {
-        **self.limits.load()
+        **self.access.limits.load()
     }
 
     /// Changes the limits of keys without limits of their own.
     pub fn set_limits(&self, limits: Limits) {
-        self.limits.store(Arc::new(limits));
+        self.access.limits.store(Arc::new(limits));
     }
 
     /// Records whether the store responded, and the keys are those in it.
     pub fn record_response(&self, responds: bool) {
         let latest = self.changes.latest(Topic::Keys);
-        let is_current = latest.is_none_or(|latest| latest == self.keys.revision());
+        let is_current = latest.is_none_or(|latest| latest == self.access.keys.revision());
         self.availability.store_seen.record(responds && is_current);
         if responds {
-            self.metrics.store_age.set_time(self.clock.millis());
+            self.telemetry.metrics.store_age.set_time(self.clock.millis());
         }
     }
 
@@ -299,7 +342,7 @@ impl App {
             return Ok(());
         }
         let confirmed_at = self.availability.store_seen.seen_at();
-        self.key_saver.save(&self.keys, confirmed_at).await
+        self.access.key_saver.save(&self.access.keys, confirmed_at).await
     }
 
     /// Returns whether this server is in test mode: it charges nothing, and its totals count test donations.
@@ -312,10 +355,10 @@ impl App {
         Settlement {
             db: &self.db,
             directory: &self.directory,
-            recorder: &self.recorder,
+            recorder: &self.giving.recorder,
             clock: &self.clock,
             mailer: &self.mail,
-            public_url: &self.public_url,
+            public_url: &self.site.public_url,
             secret: &self.secret,
             receipts_per_hour: self.config.checkout.receipts_per_hour,
         }
@@ -332,7 +375,7 @@ impl App {
         let settings = self.config.origins;
         Prover {
             policy: AddressPolicy {
-                allows_private: settings.allows_private(&self.public_url),
+                allows_private: settings.allows_private(&self.site.public_url),
             },
             dns_server: settings.dns_server,
         }
@@ -342,20 +385,21 @@ impl App {
     pub fn moderation(&self) -> Moderation<'_> {
         Moderation {
             db: &self.db,
-            recorder: &self.recorder,
+            recorder: &self.giving.recorder,
             mailer: &self.mail,
-            public_url: &self.public_url,
+            public_url: &self.site.public_url,
         }
     }
 
     /// Saves the requests counted since the last save, if that was long ago or a key has used much of its limit since.
     pub async fn save_counts_if_due(&self) -> sqlx::Result<()> {
-        self.count_saver
+        self.access
+            .count_saver
             .save_if_due(
                 &self.db,
                 &self.clock,
-                self.limiter.local(),
-                &self.usage,
+                self.access.limiter.local(),
+                &self.access.usage,
                 &self.limits(),
             )
             .await
@@ -363,8 +407,14 @@ impl App {
 
     /// Saves the requests counted since the last save at once, for the usage pages and for rate limits after a restart.
     pub async fn save_counts(&self) -> sqlx::Result<()> {
-        self.count_saver
-            .save(&self.db, &self.clock, self.limiter.local(), &self.usage)
+        self.access
+            .count_saver
+            .save(
+                &self.db,
+                &self.clock,
+                self.access.limiter.local(),
+                &self.access.usage,
+            )
             .await
     }
 
@@ -378,14 +428,15 @@ impl App {
         {
             // Until the build is done, the metrics show that the directory is behind the store.
             let revision = self.db.revision(Topic::Directory).await?;
-            self.metrics.store_revision.set(revision as f64);
+            self.telemetry.metrics.store_revision.set(revision as f64);
             if let Some(built) = self.directory.rebuild().await? {
                 let (nonprofits, seconds) = (built.meta.count, built.duration.as_secs_f64());
-                self.metrics.snapshot.build.set(seconds);
+                self.telemetry.metrics.snapshot.build.set(seconds);
                 tracing::info!(nonprofits, seconds, "directory snapshot built");
             }
         } else {
-            self.metrics
+            self.telemetry
+                .metrics
                 .store_revision
                 .set(self.directory.view().revision.number as f64);
         }
@@ -395,12 +446,12 @@ impl App {
 
     /// Returns the sitemaps, or `None` while there is no snapshot of the directory.
     pub async fn sitemaps(&self) -> anyhow::Result<Option<Arc<Sitemaps>>> {
-        self.directory.sitemaps(self.urls.public()).await
+        self.directory.sitemaps(self.site.urls.public()).await
     }
 
     /// Writes the sitemaps of the current snapshot, unless they exist.
     pub async fn refresh_sitemaps(&self) -> anyhow::Result<()> {
-        self.directory.refresh_sitemaps(self.urls.public()).await
+        self.directory.refresh_sitemaps(self.site.urls.public()).await
     }
 
     /// Returns the parts of the state that import files into the directory.
@@ -417,20 +468,25 @@ impl App {
 
     fn update_gauges(&self) {
         let view = self.directory.view();
-        self.metrics.nonprofits.set(
+        self.telemetry.metrics.nonprofits.set(
             view.snapshot
                 .as_ref()
                 .map_or(0.0, |snapshot| f64::from(snapshot.len())),
         );
         if let Some(snapshot) = &view.snapshot {
-            self.metrics
+            self.telemetry
+                .metrics
                 .snapshot
                 .revision
                 .set(snapshot.meta().revision as f64);
-            self.metrics.snapshot.age.set_time(snapshot.modified_at());
+            self.telemetry
+                .metrics
+                .snapshot
+                .age
+                .set_time(snapshot.modified_at());
         }
-        self.metrics.revision.set(view.revision.number as f64);
-        self.metrics.overlay.set(view.overlay.len() as f64);
+        self.telemetry.metrics.revision.set(view.revision.number as f64);
+        self.telemetry.metrics.overlay.set(view.overlay.len() as f64);
     }
 }
 

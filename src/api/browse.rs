@@ -105,7 +105,7 @@ pub async fn browse(
         json::list(&mut out, &found, |out, (nonprofit, miles)| {
             let item = item::to_vec(nonprofit, causes);
             let item = Item::read(&item).expect("the item was just written");
-            app.nonprofit_json.open_item(out, &item);
+            app.site.nonprofit_json.open_item(out, &item);
             miles.inspect(|miles| NonprofitJson::distance(out, *miles));
             if app.config.compat.existing_clients {
                 NonprofitJson::close_item(out, &[]);
@@ -169,8 +169,8 @@ pub async fn causes(
             tag_name: &cause.name,
             cause_category: cause.category.as_str(),
             title: &cause.title,
-            tag_url: app.urls.cause(&cause.name),
-            tag_image_url: app.urls.cause_picture(&cause.name).1,
+            tag_url: app.site.urls.cause(&cause.name),
+            tag_image_url: app.site.urls.cause_picture(&cause.name).1,
             nonprofits: view.count_by_cause(&cause.name),
         };
         let causes = app.directory.causes().list().iter().map(cause).collect();

@@ -93,7 +93,7 @@ pub async fn directory(
 ) -> Result<Response> {
     let view = app.directory.view();
     let counts = view.counts().ok_or(Error::Unavailable)?;
-    let imports = app.provenance.list(&app.db, view.revision).await?;
+    let imports = app.caches.provenance.list(&app.db, view.revision).await?;
     Ok(cache::json(&if_none_match, view.tag.as_deref(), || {
         let last = imports.0.iter().map(|import| import.finished_at).max();
         let body = DirectoryBody {

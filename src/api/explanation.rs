@@ -128,7 +128,7 @@ impl ExplanationBody {
         let diagnosis = view.diagnose(term, filter);
         let ein = match Ein::parse_lenient(term) {
             Some(ein) => {
-                let imports = app.provenance.list(&app.db, view.revision).await?;
+                let imports = app.caches.provenance.list(&app.db, view.revision).await?;
                 Some(EinStatus::find(&app.db, view, &imports, ein).await?)
             }
             None => None,

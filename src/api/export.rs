@@ -177,7 +177,7 @@ pub async fn export(
     headers.insert(CHANGES_CURSOR, cursor.map_err(|_| Error::Internal)?);
     if end < count {
         let format = format.name();
-        let next = app.urls.page("/v0.2/export");
+        let next = app.site.urls.page("/v0.2/export");
         let link = format!("<{next}?format={format}&take={take}&cursor={state}.{end}>; rel=\"next\"");
         headers.insert(LINK, HeaderValue::try_from(link).map_err(|_| Error::Internal)?);
     }
@@ -344,7 +344,7 @@ impl Output {
 
 /// Writes a nonprofit with the fields that it has in details, and its causes.
 pub fn write_json(app: &App, nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
-    app.nonprofit_json.nonprofit(out, nonprofit);
+    app.site.nonprofit_json.nonprofit(out, nonprofit);
     out.pop();
     out.extend_from_slice(br#","tags":"#);
     let causes = app.directory.causes().of_set(nonprofit.causes);
@@ -395,7 +395,7 @@ fn csv_row(app: &App, nonprofit: &Nonprofit<'_>) -> io::Result<Vec<u8>> {
         } else {
             "false"
         },
-        &*app.urls.profile(nonprofit.slug),
+        &*app.site.urls.profile(nonprofit.slug),
     ])
 }
 

@@ -133,7 +133,7 @@ pub async fn match_rows(
     if view.snapshot.is_none() {
         return Err(Error::Unavailable);
     }
-    let urls = app.urls.clone();
+    let urls = app.site.urls.clone();
     let json = app.bulk_work.run(move || {
         let rows = match_all(&view, &urls, &rows, take);
         serde_json::to_vec(&MatchBody { rows }).expect("texts and numbers are plain data")

@@ -51,7 +51,7 @@ pub async fn details(
     let includes_sources = includes_sources(uri.query().unwrap_or_default())?;
     if !includes_sources {
         let view = app.directory.view();
-        if let Some(body) = app.details.get(text.as_str(), view.tag.as_ref()) {
+        if let Some(body) = app.caches.details.get(text.as_str(), view.tag.as_ref()) {
             return Ok(cache::json(&if_none_match, view.tag.as_deref(), || body));
         }
     }
@@ -60,13 +60,14 @@ pub async fn details(
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
     let write = |more: &[u8]| {
         let mut out = Vec::with_capacity(4_096 + more.len());
-        app.nonprofit_json.details_with(&mut out, &nonprofit, more);
+        app.site.nonprofit_json.details_with(&mut out, &nonprofit, more);
         Bytes::from(out)
     };
     let body = if includes_sources {
         write(&sources_json(&app, &nonprofit).await?)
     } else {
         let Ok(body) = app
+            .caches
             .details
             .get_or_insert_with(text.as_str(), found.tag(), || Ok::<_, Infallible>(write(b"")));
         body
@@ -93,6 +94,7 @@ fn includes_sources(query: &str) -> Result<bool> {
 /// Returns the fields `irs` and `sources`, each after a comma.
 async fn sources_json(app: &App, nonprofit: &Nonprofit<'_>) -> Result<Vec<u8>> {
     let imports = app
+        .caches
         .provenance
         .list(&app.db, app.directory.view().revision)
         .await?;

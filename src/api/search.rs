@@ -100,9 +100,10 @@ async fn answer(
     if explain {
         let explanation = ExplanationBody::new(app, &view, term, &filter, place).await?;
         return Ok(cache::json(&IfNoneMatch::default(), None, || {
-            let mut body = app
-                .search_answers
-                .answer(&app.nonprofit_json, &view, term, take, &filter);
+            let mut body =
+                app.caches
+                    .search_answers
+                    .answer(&app.site.nonprofit_json, &view, term, take, &filter);
             body.pop();
             body.extend_from_slice(br#","explanation":"#);
             serde_json::to_writer(&mut body, &explanation).expect("texts and numbers are plain data");
@@ -111,8 +112,9 @@ async fn answer(
         }));
     }
     Ok(cache::json(if_none_match, view.tag.as_deref(), || {
-        app.search_answers
-            .answer(&app.nonprofit_json, &view, term, take, &filter)
+        app.caches
+            .search_answers
+            .answer(&app.site.nonprofit_json, &view, term, take, &filter)
     }))
 }
 
@@ -134,7 +136,7 @@ async fn fallback(app: &App, term: &str, take: usize, near: Option<Near>) -> Res
     Ok(cache::json(&IfNoneMatch::default(), None, || {
         render(items.iter().map(|_| &words), |out, index| {
             let (item, miles) = &items[index];
-            app.nonprofit_json.open_item(out, &Item::read(item)?);
+            app.site.nonprofit_json.open_item(out, &Item::read(item)?);
             miles.inspect(|miles| NonprofitJson::distance(out, *miles));
             Some(())
         })

@@ -93,7 +93,11 @@ impl App {
             return Err(anyhow::anyhow!(changed).into());
         }
         self.db.adopt(&db);
-        self.keys.refresh().await.context("could not read the keys")?;
+        self.access
+            .keys
+            .refresh()
+            .await
+            .context("could not read the keys")?;
         self.availability.set_connected();
         Ok(())
     }

@@ -218,7 +218,7 @@ async fn read_password(app: &App, username: &Username) -> anyhow::Result<String>
     }
     let password = NewPassword::parse(line.trim_end_matches(['\r', '\n']), username.as_str())
         .map_err(|error| anyhow::anyhow!("this password is not allowed; {error}"))?;
-    Ok(app.hashing.hash(password).await)
+    Ok(app.access.hashing.hash(password).await)
 }
 
 async fn list(app: &App, output: Output) -> anyhow::Result<()> {
@@ -293,7 +293,11 @@ async fn suspend(app: &App, output: Output, username: &str, reason: &str) -> any
         "" => DEFAULT_SUSPENSION_REASON,
         reason => reason,
     };
-    let closed = app.recorder.suspend((id, name), reason, Actor::Command).await?;
+    let closed = app
+        .giving
+        .recorder
+        .suspend((id, name), reason, Actor::Command)
+        .await?;
     let value = json!({"username": name, "suspended": true, "closedFundraisers": closed});
     output.print(&value, || {
         format!("account {name} is suspended, and {closed} of its fundraisers were closed")

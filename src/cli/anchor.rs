@@ -16,7 +16,7 @@ pub(super) enum Anchor {
 impl Anchor {
     pub(super) async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         let Anchor::AcceptLoss = self;
-        let loss = app.anchors.accept_loss(Actor::Command).await?;
+        let loss = app.giving.anchors.accept_loss(Actor::Command).await?;
         let (first, last) = loss.range();
         let value = json!({ "firstEntry": first, "lastEntry": last, "entries": loss.count() });
         output.print(&value, || {

@@ -64,7 +64,7 @@ struct CheckedLedger {
 /// Checks the ledger, after the last checkpoint or as a whole.
 async fn check_ledger(app: &App, is_full: bool) -> anyhow::Result<CheckedLedger> {
     // Anchors are read before the ledger, which may grow meanwhile.
-    let anchors = app.anchors.list().await?;
+    let anchors = app.giving.anchors.list().await?;
     let checkpoint = if is_full {
         None
     } else {
@@ -72,7 +72,7 @@ async fn check_ledger(app: &App, is_full: bool) -> anyhow::Result<CheckedLedger>
     };
     let ledger = giving::check::check_after(&app.db, checkpoint).await?;
     let count = anchors.len();
-    let loss = app.anchors.find_loss(anchors).await?;
+    let loss = app.giving.anchors.find_loss(anchors).await?;
     Ok(CheckedLedger {
         ledger,
         anchors: count,

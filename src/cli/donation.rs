@@ -162,11 +162,18 @@ impl Donation {
                     name: args.name,
                     is_public: args.public,
                 };
-                print(output, &app.recorder.record(donation).await?, "donation")
+                print(output, &app.giving.recorder.record(donation).await?, "donation")
             }
             Donation::Import { file, test, at_once } => {
                 let (mode, at_once) = (mode(test), at_once.into());
-                let imported = import(&app.db, &app.directory, &app.recorder, &file, mode, at_once);
+                let imported = import(
+                    &app.db,
+                    &app.directory,
+                    &app.giving.recorder,
+                    &file,
+                    mode,
+                    at_once,
+                );
                 print_import(output, &imported.await?)
             }
             Donation::Refund(args) => {
@@ -176,7 +183,7 @@ impl Donation {
                     amount: args.amount,
                     refund_id: args.refund_id,
                 };
-                print(output, &app.recorder.refund(refund).await?, "refund")
+                print(output, &app.giving.recorder.refund(refund).await?, "refund")
             }
             Donation::Export { csv } => {
                 let format = if csv { Format::Csv } else { Format::JsonLines };

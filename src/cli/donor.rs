@@ -71,7 +71,7 @@ fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
         let partner = &donation.partner;
         json!({
             "id": donation.id,
-            "receiptUrl": app.urls.page(&format!("/donations/{}", donation.receipt_id)),
+            "receiptUrl": app.site.urls.page(&format!("/donations/{}", donation.receipt_id)),
             "state": donation.state.as_str(),
             "startedAt": rfc3339(donation.started_at),
             "nonprofitId": donation.nonprofit.0,

@@ -130,7 +130,7 @@ async fn list(app: &App, output: Output, listing: Listing) -> anyhow::Result<()>
         let account = account.unwrap_or_default();
         let nonprofit = slug_of(&app.directory, fundraiser).await?;
         let (id, status) = (fundraiser.id, fundraiser.status().as_str());
-        let url = app.urls.fundraiser(&nonprofit, &fundraiser.slug);
+        let url = app.site.urls.fundraiser(&nonprofit, &fundraiser.slug);
         let created_at = rfc3339(fundraiser.created_at);
         let title = &fundraiser.title;
         let _ = writeln!(

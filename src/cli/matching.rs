@@ -121,7 +121,7 @@ impl Match {
             let texts = columns.texts(&record);
             let found = matcher.find(&texts.row(), DEFAULT_TAKE);
             let id = (!texts.id.is_empty()).then_some(texts.id.clone());
-            let body = MatchedRowBody::new(view, &app.urls, id, &found);
+            let body = MatchedRowBody::new(view, &app.site.urls, id, &found);
             counts.rows += 1;
             match found.first() {
                 Some(first) if first.is_match => counts.matched += 1,

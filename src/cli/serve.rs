@@ -154,7 +154,7 @@ pub(super) async fn run_server(overrides: Overrides, demo: Demo) -> anyhow::Resu
         tracing::warn!(%error, "could not save the counts of the last calls");
     }
     finish(&app).await;
-    app.traces.flush(FLUSH_TIMEOUT).await;
+    app.telemetry.traces.flush(FLUSH_TIMEOUT).await;
     app.db.close().await;
     tracing::info!("stopped");
     Ok(())
@@ -165,7 +165,7 @@ async fn finish(app: &App) {
     if timeout(FINISH_TIMEOUT, app.mail.finish()).await.is_err() {
         tracing::warn!("an email is still being sent; if it is queued, it is sent after the next start");
     }
-    match timeout(FINISH_TIMEOUT, app.anchors.write_last()).await {
+    match timeout(FINISH_TIMEOUT, app.giving.anchors.write_last()).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => {
             let error = format!("{error:#}");
@@ -178,9 +178,9 @@ async fn finish(app: &App) {
 /// Starts to export traces, if there is a collector.
 fn start_traces(app: &App) -> anyhow::Result<()> {
     if let Some(endpoint) = &app.config.telemetry.otlp_endpoint
-        && let Some(queue) = app.traces.take_receiver()
+        && let Some(queue) = app.telemetry.traces.take_receiver()
     {
-        let spans = &app.metrics.spans;
+        let spans = &app.telemetry.metrics.spans;
         let exporter = Exporter::new(endpoint, spans.exported.clone(), spans.dropped.clone())?;
         tokio::spawn(exporter.run(queue));
         tracing::info!(endpoint, "exporting traces");

@@ -54,9 +54,9 @@ pub async fn request(
             } else {
                 Flash::AlreadyDone
             };
-            return Ok(flash.redirect(&app.public_url, PATH));
+            return Ok(flash.redirect(&app.site.public_url, PATH));
         }
-        let admitted = app.attempts.email(&email, network, app.clock.instant());
+        let admitted = app.access.attempts.email(&email, network, app.clock.instant());
         if admitted.await.is_ok() {
             if let Some(account) = store::find_by_id(&app.db, user.account).await? {
                 send_link_to(&app, &account, &email, Purpose::ChangeEmail).await?;
@@ -107,7 +107,7 @@ pub async fn confirm(State(app): State<App>, layout: Layout, data: FormData) -> 
     let emails = &layout.t.emails;
     let text = (emails.changed_subject, emails.changed);
     send_notice(&app, &change.username, old.as_deref(), text);
-    Ok(Flash::EmailChanged.redirect(&app.public_url, PATH))
+    Ok(Flash::EmailChanged.redirect(&app.site.public_url, PATH))
 }
 
 /// A change that waits for its confirmation.

@@ -31,7 +31,7 @@ pub async fn send_link_to(app: &App, account: &Account, email: &str, purpose: Pu
         Purpose::Confirm => ("/dashboard/confirm", EN.emails.confirm_subject, EN.emails.confirm),
     };
     // The token is in the query, which is never logged.
-    let link = format!("{}{path}?token={}", app.public_url, token.expose());
+    let link = format!("{}{path}?token={}", app.site.public_url, token.expose());
     app.mail.send(&Email {
         to: email.to_owned(),
         subject: fill(subject, &[("site", &app.config.site.name)]),
@@ -49,6 +49,9 @@ pub fn send_notice(app: &App, username: &str, email: Option<&str>, (subject, tex
     app.mail.send(&Email {
         to: email.to_owned(),
         subject: fill(subject, &[("site", &app.config.site.name)]),
-        text: fill(text, &[("username", username), ("url", app.public_url.as_str())]),
+        text: fill(
+            text,
+            &[("username", username), ("url", app.site.public_url.as_str())],
+        ),
     });
 }

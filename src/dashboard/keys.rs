@@ -99,7 +99,7 @@ pub async fn create(
     match store::insert_as(&app.db, id, user.account, &name, &text, now).await? {
         InsertOutcome::Inserted => Ok(show_created(layout.with_menu(&user, Tab::Keys), id, name, text)),
         InsertOutcome::Duplicate => Ok((
-            Flash::AlreadyDone.cookie(&app.public_url),
+            Flash::AlreadyDone.cookie(&app.site.public_url),
             Redirect::to("/dashboard"),
         )
             .into_response()),
@@ -164,7 +164,7 @@ pub async fn set_address_limit(
         return Err(Error::NotFound);
     }
     let target = Redirect::to(&format!("/dashboard/keys/{id}"));
-    Ok((Flash::LimitsSet.cookie(&app.public_url), target).into_response())
+    Ok((Flash::LimitsSet.cookie(&app.site.public_url), target).into_response())
 }
 
 fn address_limit_form(layout: &Layout, key: &StoredKey) -> Form {
@@ -265,7 +265,7 @@ pub async fn rotate(
         // If the form is sent twice, the key already expires.
         RotateOutcome::NoSuchKey | RotateOutcome::NotActive(_) => {
             let target = Redirect::to(&format!("/dashboard/keys/{id}"));
-            Ok((Flash::AlreadyDone.cookie(&app.public_url), target).into_response())
+            Ok((Flash::AlreadyDone.cookie(&app.site.public_url), target).into_response())
         }
         RotateOutcome::TooMany => {
             let mut form = rotate_form(&layout, &key).with_values(&data);
@@ -298,7 +298,7 @@ pub async fn revoke(State(app): State<App>, user: SignedIn, PathText(id): PathTe
     let key = find_own(&app.db, &user, &id).await?;
     store::revoke(&app.db, KeyId(key.id), app.clock.millis()).await?;
     Ok((
-        Flash::KeyRevoked.cookie(&app.public_url),
+        Flash::KeyRevoked.cookie(&app.site.public_url),
         Redirect::to("/dashboard"),
     )
         .into_response())

@@ -38,7 +38,7 @@ pub async fn add(State(app): State<App>, user: SignedIn, layout: Layout, data: F
         InsertOutcome::Inserted => Flash::OriginAdded,
         InsertOutcome::AlreadyRegistered | InsertOutcome::TooMany => Flash::AlreadyDone,
     };
-    Ok(flash.redirect(&app.public_url, PATH))
+    Ok(flash.redirect(&app.site.public_url, PATH))
 }
 
 /// `POST /dashboard/settings/origins/check`: looks for the proof of an origin.
@@ -57,7 +57,10 @@ pub async fn check(
         let page = show(&app, user, layout, forms).await?;
         Ok((status, page).into_response())
     };
-    let admitted = app.attempts.origin_check(&user.username, app.clock.instant());
+    let admitted = app
+        .access
+        .attempts
+        .origin_check(&user.username, app.clock.instant());
     if let Err(wait) = admitted.await {
         let error = retry_message(&layout, wait);
         return refused(app, user, layout, error, StatusCode::TOO_MANY_REQUESTS).await;
@@ -67,7 +70,7 @@ pub async fn check(
         return refused(app, user, layout, error, StatusCode::UNPROCESSABLE_ENTITY).await;
     }
     store::set_proven(&app.db, user.account, &origin, app.clock.millis()).await?;
-    Ok(Flash::OriginProven.redirect(&app.public_url, PATH))
+    Ok(Flash::OriginProven.redirect(&app.site.public_url, PATH))
 }
 
 /// `POST /dashboard/settings/origins/remove`
@@ -77,5 +80,5 @@ pub async fn remove(State(app): State<App>, user: SignedIn, data: FormData) -> R
     } else {
         Flash::AlreadyDone
     };
-    Ok(flash.redirect(&app.public_url, PATH))
+    Ok(flash.redirect(&app.site.public_url, PATH))
 }

@@ -48,7 +48,7 @@ pub async fn change(
         picture.or(profile.picture)
     };
     store::update(&app.db, user.account, name.as_deref(), picture.as_deref()).await?;
-    let flash = Flash::ProfileChanged.cookie(&app.public_url);
+    let flash = Flash::ProfileChanged.cookie(&app.site.public_url);
     Ok((flash, Redirect::to(settings_page::PATH)).into_response())
 }
 

@@ -54,6 +54,7 @@ pub async fn request(
 
 async fn send_links(app: App, identifier: String, network: IpNet) {
     if app
+        .access
         .attempts
         .email(&identifier, network, app.clock.instant())
         .await
@@ -110,7 +111,7 @@ pub async fn set(
             return Ok(set_with(&layout, form, &username).invalid());
         }
     };
-    let hash = app.hashing.hash(password).await;
+    let hash = app.access.hashing.hash(password).await;
     if !changes::reset_password(&app.db, token, id, &hash, now).await? {
         return Ok(stale(layout));
     }
@@ -145,7 +146,7 @@ pub async fn confirm(State(app): State<App>, layout: Layout, data: FormData) -> 
     match found {
         Some((id, _)) if changes::confirm(&app.db, token, id, now).await? => {
             let target = Redirect::to("/dashboard/sign-in");
-            Ok((Flash::EmailConfirmed.cookie(&app.public_url), target).into_response())
+            Ok((Flash::EmailConfirmed.cookie(&app.site.public_url), target).into_response())
         }
         _ => Ok(stale(layout)),
     }

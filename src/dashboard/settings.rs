@@ -43,7 +43,7 @@ pub async fn change_password(
     let proof = verify_password(&app, &user, network, &layout, data.text("current")).await?;
     let proof = proof.map_err(|error| form.add_error("current", error)).ok();
     if let Some((old, password)) = proof.zip(password) {
-        let hash = app.hashing.hash(password).await;
+        let hash = app.access.hashing.hash(password).await;
         if changes::set_password(&app.db, &old, &hash).await? {
             let new = VerifiedPassword::new(user.account, hash).with_second_factor();
             return start_session(&app, &new, &browser, Flash::PasswordChanged, PATH).await;
@@ -71,7 +71,7 @@ pub async fn end_sessions(State(app): State<App>, user: SignedIn, data: FormData
             Flash::AlreadyDone
         }
     };
-    Ok(flash.redirect(&app.public_url, PATH))
+    Ok(flash.redirect(&app.site.public_url, PATH))
 }
 
 /// `GET /dashboard/settings/delete`
@@ -91,7 +91,7 @@ pub async fn delete(
 ) -> Result<Response> {
     let removed = match verify_password(&app, &user, network, &layout, data.text("current")).await? {
         Ok(proof) => {
-            let is_removed = app.recorder.remove_account(proof).await?;
+            let is_removed = app.giving.recorder.remove_account(proof).await?;
             is_removed
                 .then_some(())
                 .ok_or_else(|| layout.t.accounts.wrong_current_password.to_owned())
@@ -105,7 +105,12 @@ pub async fn delete(
     }
     let removal = session::end(&app, &headers).await?;
     let target = Redirect::to("/dashboard/sign-in");
-    Ok((Flash::AccountDeleted.cookie(&app.public_url), removal, target).into_response())
+    Ok((
+        Flash::AccountDeleted.cookie(&app.site.public_url),
+        removal,
+        target,
+    )
+        .into_response())
 }
 
 /// Verifies the password again, with the same limit on attempts as signing in.
@@ -117,14 +122,17 @@ pub async fn verify_password(
     password: &str,
 ) -> Result<Result<VerifiedPassword, String>> {
     let now = app.clock.instant();
-    if let Err(wait) = app.attempts.sign_in(&user.username, network, now).await {
+    if let Err(wait) = app.access.attempts.sign_in(&user.username, network, now).await {
         return Ok(Err(retry_message(layout, wait)));
     }
     let account = store::find(&app.db, &user.username).await?;
-    let Some(proof) = VerifiedPassword::verify(&app.hashing, account.as_ref(), password).await else {
+    let Some(proof) = VerifiedPassword::verify(&app.access.hashing, account.as_ref(), password).await else {
         return Ok(Err(layout.t.accounts.wrong_current_password.to_owned()));
     };
-    app.attempts.record_success(&user.username, network, now).await;
+    app.access
+        .attempts
+        .record_success(&user.username, network, now)
+        .await;
     Ok(Ok(proof))
 }
 

@@ -50,12 +50,12 @@ pub async fn sign_up(
     let Some((username, email, password)) = parse_sign_up(&app, &layout, &data, &mut form) else {
         return Ok(sign_up_with(&app, layout, form).invalid());
     };
-    if let Err(wait) = app.attempts.sign_up(network, app.clock.instant()).await {
+    if let Err(wait) = app.access.attempts.sign_up(network, app.clock.instant()).await {
         form.add_form_error(retry_message(&layout, wait));
         return Ok(sign_up_with(&app, layout, form).too_many_requests(wait.0));
     }
     let needs_confirmation = app.config.accounts.requires_confirmation();
-    let hash = app.hashing.hash(password).await;
+    let hash = app.access.hashing.hash(password).await;
     let account = NewAccount {
         username: &username,
         email: Some(&email),
@@ -75,7 +75,7 @@ pub async fn sign_up(
     let now = app.clock.millis();
     let taken = store::find(&app.db, username.as_str()).await?;
     let taken = taken.filter(|account| account.is_new(now));
-    let proof = VerifiedPassword::verify(&app.hashing, taken.as_ref(), data.text("password")).await;
+    let proof = VerifiedPassword::verify(&app.access.hashing, taken.as_ref(), data.text("password")).await;
     match taken.zip(proof) {
         Some((account, _)) if account.confirmed_at.is_none() => {
             ask_to_confirm(&app, layout, &account.username, network).await
@@ -107,7 +107,10 @@ pub async fn sign_in(
 ) -> Result<Response> {
     let mut form = sign_in_form(&layout, data.text("next")).with_values(&data);
     let username = data.trimmed("username").to_lowercase();
-    let admitted = app.attempts.sign_in(&username, network, app.clock.instant());
+    let admitted = app
+        .access
+        .attempts
+        .sign_in(&username, network, app.clock.instant());
     if let Err(wait) = admitted.await {
         form.add_form_error(retry_message(&layout, wait));
         return Ok(sign_in_with(&app, layout, form).too_many_requests(wait.0));
@@ -116,14 +119,15 @@ pub async fn sign_in(
         Ok(username) => store::find(&app.db, username.as_str()).await?,
         Err(_) => None,
     };
-    let proof = VerifiedPassword::verify(&app.hashing, account.as_ref(), data.text("password")).await;
+    let proof = VerifiedPassword::verify(&app.access.hashing, account.as_ref(), data.text("password")).await;
     let Some((account, proof)) = account.zip(proof) else {
         form.add_form_error(layout.t.accounts.wrong_credentials);
         return Ok(sign_in_with(&app, layout, form).invalid());
     };
     // With a second factor, the password alone does not make a network trusted.
     if !two_factor::is_on(&app.db, account.id).await? {
-        app.attempts
+        app.access
+            .attempts
             .record_success(&username, network, app.clock.instant())
             .await;
     }
@@ -160,7 +164,7 @@ pub async fn sign_out_page(layout: Layout) -> FormPage {
 pub async fn sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Response> {
     let removal = session::end(&app, &headers).await?;
     let target = Redirect::to("/dashboard/sign-in");
-    Ok((Flash::SignedOut.cookie(&app.public_url), removal, target).into_response())
+    Ok((Flash::SignedOut.cookie(&app.site.public_url), removal, target).into_response())
 }
 
 /// Starts a session and redirects to `next`; to the second step if it is missing; or to the sign-in page if the password
@@ -174,7 +178,7 @@ pub async fn start_session(
 ) -> Result<Response> {
     Ok(match session::begin(app, proof, browser).await? {
         SignIn::Started(cookies) => {
-            (flash.cookie(&app.public_url), cookies, Redirect::to(next)).into_response()
+            (flash.cookie(&app.site.public_url), cookies, Redirect::to(next)).into_response()
         }
         SignIn::NeedsSecondFactor(cookies) => {
             let next = Some(next).filter(|next| session::is_dashboard_path(next));
@@ -199,7 +203,7 @@ pub fn retry_message(layout: &Layout, wait: RetryAfter) -> String {
 async fn ask_to_confirm(app: &App, layout: Layout, username: &str, network: IpNet) -> Result<Response> {
     if let Some(account) = store::find(&app.db, username).await? {
         let to = account.email.as_deref().unwrap_or(username);
-        let admitted = app.attempts.email(to, network, app.clock.instant());
+        let admitted = app.access.attempts.email(to, network, app.clock.instant());
         if admitted.await.is_ok() {
             send_link(app, &account, Purpose::Confirm).await?;
         }

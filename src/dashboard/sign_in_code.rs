@@ -47,7 +47,7 @@ pub async fn sign_in(
     };
     let mut form = form(&layout, data.text("next"));
     let now = app.clock.instant();
-    if let Err(wait) = app.attempts.code(&account.username, network, now).await {
+    if let Err(wait) = app.access.attempts.code(&account.username, network, now).await {
         form.add_form_error(retry_message(&layout, wait));
         return Ok(page_with(layout, form).too_many_requests(wait.0));
     }
@@ -58,7 +58,8 @@ pub async fn sign_in(
         form.add_error("code", layout.t.two_factor.wrong_code);
         return Ok(page_with(layout, form).invalid());
     };
-    app.attempts
+    app.access
+        .attempts
         .record_right_code(&account.username, network, now)
         .await;
     if accepted == AcceptedCode::Recovery {

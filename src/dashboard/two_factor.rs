@@ -185,7 +185,7 @@ pub async fn turn_off(
             } else {
                 Flash::AlreadyDone
             };
-            return Ok(flash.redirect(&app.public_url, PATH));
+            return Ok(flash.redirect(&app.site.public_url, PATH));
         }
         Err((Wrong::Password, error)) => forms.off.add_error("current", error),
         Err((Wrong::Code, error)) => forms.off.add_error("code", error),
@@ -213,7 +213,7 @@ async fn verify_both(
         Err(error) => return Ok(Err((Wrong::Password, error))),
     };
     let now = app.clock.instant();
-    if let Err(wait) = app.attempts.code(&user.username, network, now).await {
+    if let Err(wait) = app.access.attempts.code(&user.username, network, now).await {
         return Ok(Err((Wrong::Code, retry_message(layout, wait))));
     }
     let millis = app.clock.millis();
@@ -222,7 +222,10 @@ async fn verify_both(
         let error = layout.t.two_factor.wrong_code.to_owned();
         return Ok(Err((Wrong::Code, error)));
     }
-    app.attempts.record_right_code(&user.username, network, now).await;
+    app.access
+        .attempts
+        .record_right_code(&user.username, network, now)
+        .await;
     Ok(Ok(verified))
 }
 
@@ -245,7 +248,7 @@ async fn show_setup(app: &App, user: &SignedIn, layout: Layout, form: Form) -> R
     let Some(secret) = store::find_pending(&app.db, &app.secret, user.account).await? else {
         return Ok(Redirect::to(PATH).into_response());
     };
-    let uri = secret.to_uri(app.public_url.host(), &user.username);
+    let uri = secret.to_uri(app.site.public_url.host(), &user.username);
     let text = secret.to_base32();
     let groups: Vec<&str> = (0..text.len())
         .step_by(4)

@@ -97,6 +97,7 @@ async fn store(
     t: &PictureTexts,
 ) -> Result<Result<String, String>> {
     if app
+        .access
         .attempts
         .picture(&user.username, app.clock.instant())
         .await

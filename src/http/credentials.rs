@@ -48,7 +48,7 @@ impl<C> Credentials<C> {
             per_minute: self.creates_per_minute,
             address: None,
         };
-        let decision = app.limiter.admit(&call, app.clock.instant()).await;
+        let decision = app.access.limiter.admit(&call, app.clock.instant()).await;
         public_key::to_result(call.class, &decision)
     }
 }
@@ -64,8 +64,8 @@ impl<C: RateLimitClass> FromRequestParts<App> for Credentials<C> {
         if app.availability.is_stale() {
             return Err(Error::Unavailable);
         }
-        let public = app.keys.find(username).await?;
-        let private = app.keys.find(password).await?;
+        let public = app.access.keys.find(username).await?;
+        let private = app.access.keys.find(password).await?;
         let (public, private) = check_pair(public, private, app.clock.millis())?;
         let record = parts.extensions.get::<Arc<RequestRecord>>();
         record.inspect(|record| {

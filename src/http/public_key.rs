@@ -75,13 +75,13 @@ impl<C: RateLimitClass> FromRequestParts<App> for PublicKey<C> {
         };
         let text = SentKey::parse(&text).ok_or(Error::InvalidKey)?;
         if text.kind() == Kind::Private {
-            app.exposures.report(text).await;
+            app.access.exposures.report(text).await;
             return Err(Error::PrivateKeyExposed);
         }
         if app.availability.is_too_stale_to_read() {
             return Err(Error::Unavailable);
         }
-        let key = app.keys.find(text).await?.ok_or(Error::InvalidKey)?;
+        let key = app.access.keys.find(text).await?.ok_or(Error::InvalidKey)?;
         let record = parts.extensions.get::<Arc<RequestRecord>>();
         record.inspect(|record| _ = record.key.set(key.id));
         match key.state_at(|| app.clock.millis()) {
@@ -155,7 +155,7 @@ pub async fn reject_private_keys(app: &App, query: &str) -> Result<(), Error> {
     let mut is_exposed = false;
     for value in super::params::values(query, "apiKey") {
         if let Some(text) = SentKey::parse(&value).filter(|text| text.kind() == Kind::Private) {
-            app.exposures.report(text).await;
+            app.access.exposures.report(text).await;
             is_exposed = true;
         }
     }
@@ -168,7 +168,7 @@ pub async fn reject_private_keys(app: &App, query: &str) -> Result<(), Error> {
 
 /// Counts a request against its limits, and records the decision for the response headers.
 pub async fn check_limit(app: &App, parts: &Parts, call: &Call) -> Result<(), Error> {
-    let decision = app.limiter.admit(call, app.clock.instant()).await;
+    let decision = app.access.limiter.admit(call, app.clock.instant()).await;
     let record = parts.extensions.get::<Arc<RequestRecord>>();
     record.inspect(|record| _ = record.limit.set((call.class, decision)));
     to_result(call.class, &decision)

@@ -53,7 +53,7 @@ pub async fn begin(app: &App, proof: &VerifiedPassword, browser: &Browser) -> Re
     let now = app.clock.millis();
     let browser = (browser.agent.as_str(), browser.address.as_str());
     let outcome = start(&app.db, token.hash(), proof, browser, now).await?;
-    let url = &app.public_url;
+    let url = &app.site.public_url;
     Ok(match outcome {
         StartOutcome::Started => {
             let cookies = CookieJar::new().add(cookie(url, token.expose().to_owned()));
@@ -74,12 +74,12 @@ pub async fn begin(app: &App, proof: &VerifiedPassword, browser: &Browser) -> Re
 /// Finds the sign-in of a request that waits for its second factor. It is not proven yet.
 pub fn find_pending(app: &App, headers: &HeaderMap) -> Option<PendingSignIn> {
     let jar = CookieJar::from_headers(headers);
-    PendingSignIn::parse(jar.get(pending_cookie_name(&app.public_url))?.value())
+    PendingSignIn::parse(jar.get(pending_cookie_name(&app.site.public_url))?.value())
 }
 
 /// Ends the session of a request in the store.
 pub async fn forget(app: &App, headers: &HeaderMap) -> Result<(), Error> {
-    if let Some(token) = token(&app.public_url, headers) {
+    if let Some(token) = token(&app.site.public_url, headers) {
         store::remove(&app.db, token.hash()).await?;
     }
     Ok(())
@@ -88,12 +88,12 @@ pub async fn forget(app: &App, headers: &HeaderMap) -> Result<(), Error> {
 /// Ends the session of a request, in the store and in the browser.
 pub async fn end(app: &App, headers: &HeaderMap) -> Result<CookieJar, Error> {
     forget(app, headers).await?;
-    Ok(CookieJar::new().add(removal(cookie(&app.public_url, String::new()))))
+    Ok(CookieJar::new().add(removal(cookie(&app.site.public_url, String::new()))))
 }
 
 /// Finds the signed-in account of a request.
 pub async fn find(app: &App, headers: &HeaderMap) -> Result<Option<SignedIn>, Error> {
-    let Some(token) = token(&app.public_url, headers) else {
+    let Some(token) = token(&app.site.public_url, headers) else {
         return Ok(None);
     };
     let now = app.clock.millis();

@@ -39,7 +39,7 @@ const CONNECT_INTERVAL: Duration = Duration::from_millis(250);
 ///
 /// If the server started without its store, and the store turned out to be another one.
 pub async fn run(app: App) -> Result<Infallible, ConnectError> {
-    app.hashing.warm_up();
+    app.access.hashing.warm_up();
     let with_store = async {
         connect(&app).await?;
         Box::pin(run_with_store(&app)).await;
@@ -86,7 +86,7 @@ async fn run_with_store(app: &App) {
             &app.config.database,
             app.config.directory.poll_interval
         ),
-        warn_owners(&app.db, &app.clock, &app.mail, &app.public_url),
+        warn_owners(&app.db, &app.clock, &app.mail, &app.site.public_url),
         record_responses(app),
         refresh_keys(app),
         save_keys(app),
@@ -117,7 +117,7 @@ async fn refresh_keys(app: &App) {
     let mut health = JobHealth::new(app, "keys");
     loop {
         let revision = revisions.changed().await;
-        let result = app.keys.refresh().await.map_err(Into::into);
+        let result = app.access.keys.refresh().await.map_err(Into::into);
         if result.is_ok() {
             app.record_response(true);
         }
@@ -170,7 +170,7 @@ async fn refresh_fundraisers(app: &App) {
     let mut health = JobHealth::new(app, "fundraisers");
     loop {
         let revision = revisions.changed().await;
-        let result = app.fundraisers.refresh().await.map_err(Into::into);
+        let result = app.giving.fundraisers.refresh().await.map_err(Into::into);
         finish(app, &mut revisions, revision, &result).await;
         health.record(&result);
     }
@@ -198,10 +198,10 @@ async fn sweep_limiters(app: &App) {
     let mut ticks = every(SWEEP_INTERVAL);
     loop {
         ticks.tick().await;
-        app.limiter.sweep(app.clock.instant());
-        app.visitors.sweep(app.clock.instant());
-        app.checkouts.sweep(app.clock.instant());
-        app.metrics.run_upkeep();
+        app.access.limiter.sweep(app.clock.instant());
+        app.access.visitors.sweep(app.clock.instant());
+        app.giving.checkouts.sweep(app.clock.instant());
+        app.telemetry.metrics.run_upkeep();
     }
 }
 
@@ -245,7 +245,7 @@ async fn update_anchors(app: &App) {
     let mut health = JobHealth::new(app, "anchors");
     loop {
         ticks.tick().await;
-        health.record(&app.anchors.update().await);
+        health.record(&app.giving.anchors.update().await);
     }
 }
 
@@ -255,7 +255,7 @@ async fn thin_anchors(app: &App) {
     let mut health = JobHealth::new(app, "old anchors");
     loop {
         ticks.tick().await;
-        health.record(&app.anchors.thin().await.map(|_| ()));
+        health.record(&app.giving.anchors.thin().await.map(|_| ()));
     }
 }
 
@@ -342,9 +342,9 @@ impl JobHealth<'_> {
         match (result, self.is_healthy) {
             (Err(error), _) => {
                 let (error, now) = (format!("{error:#}"), self.app.clock.millis());
-                self.app.failing_jobs.add(job, error, now);
+                self.app.telemetry.failing_jobs.add(job, error, now);
             }
-            (Ok(()), false) => self.app.failing_jobs.remove(job),
+            (Ok(()), false) => self.app.telemetry.failing_jobs.remove(job),
             (Ok(()), true) => {}
         }
         self.is_healthy = result.is_ok();

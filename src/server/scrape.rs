@@ -13,7 +13,7 @@ const STORE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Returns the metrics of the server.
 pub async fn scrape(app: &App) -> String {
-    let metrics = &app.metrics;
+    let metrics = &app.telemetry.metrics;
     let obstacles = app.availability.obstacles(app.directory.has_snapshot());
     metrics.ready.set(f64::from(u8::from(obstacles.is_empty())));
     let pool = app.db.pool_status();
@@ -23,7 +23,7 @@ pub async fn scrape(app: &App) -> String {
         metrics.pool.waiting.set(waiting as f64);
     }
     metrics.emails.waiting.set(app.mail.last_status().waiting as f64);
-    let anchors = app.anchors.status();
+    let anchors = app.giving.anchors.status();
     let covered_at = app.clock.millis() - anchors.age.as_millis() as i64;
     metrics.anchor.age.set_time(covered_at);
     metrics.anchor.missing.set(anchors.missing as f64);

@@ -57,7 +57,7 @@ struct CausePage<'a> {
 /// `GET /causes`
 pub async fn causes(State(app): State<App>) -> Result<Response> {
     let view = app.directory.view();
-    let html = app.pages.get_or_insert_with(PATH, view.tag.as_ref(), || {
+    let html = app.caches.pages.get_or_insert_with(PATH, view.tag.as_ref(), || {
         render(&CausesPage::new(&app, &view)).map(Bytes::from)
     })?;
     Ok(public_response(Html(html)))
@@ -77,7 +77,7 @@ impl CausesPage {
             })
         };
         CausesPage {
-            meta: Meta::new(&layout, texts.title, texts.lead, app.urls.page(PATH)),
+            meta: Meta::new(&layout, texts.title, texts.lead, app.site.urls.page(PATH)),
             categories: Category::ALL.into_iter().filter_map(of_category).collect(),
             layout,
         }
@@ -116,7 +116,7 @@ pub async fn cause(
         1 => format!("/causes/{}", cause.name),
         _ => format!("/causes/{}?page={page}", cause.name),
     };
-    let meta = Meta::new(&layout, title, &lead, app.urls.page(&path));
+    let meta = Meta::new(&layout, title, &lead, app.site.urls.page(&path));
     let page = CausePage {
         meta: if is_empty { meta.noindex() } else { meta },
         title,

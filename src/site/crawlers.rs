@@ -33,7 +33,7 @@ pub async fn robots(State(app): State<App>) -> Response {
         "Disallow: /search?*&",
         "Disallow: /search.json",
         "Disallow: /v0.2/",
-        &format!("Sitemap: {}", app.urls.page("/sitemap.xml")),
+        &format!("Sitemap: {}", app.site.urls.page("/sitemap.xml")),
         "",
     ];
     (headers(TEXT), lines.join("\n")).into_response()
@@ -43,7 +43,7 @@ pub async fn robots(State(app): State<App>) -> Response {
 pub async fn opensearch(State(app): State<App>) -> Response {
     let layout = Layout::new(Section::Other);
     let (name, about) = (escape_xml(layout.t.site.name), escape_xml(layout.p.home.about));
-    let search = escape_xml(&app.urls.page("/search?q={searchTerms}"));
+    let search = escape_xml(&app.site.urls.page("/search?q={searchTerms}"));
     let xml = format!(
         "{XML_DECLARATION}<OpenSearchDescription xmlns=\"http://a9.com/-/spec/opensearch/1.1/\"><ShortName>{name}</ShortName>\
          <Description>{about}</Description><InputEncoding>UTF-8</InputEncoding>\
@@ -57,7 +57,7 @@ pub async fn security(State(app): State<App>) -> Result<Response> {
     let contact = app.config.security_contact.url().ok_or(Error::NotFound)?;
     let expires = Timestamp::from_millisecond(app.clock.millis() + SECURITY_TXT_LIFETIME).unwrap_or_default();
     let expires = expires.strftime("%Y-%m-%dT%H:%M:%SZ");
-    let canonical = app.urls.page("/.well-known/security.txt");
+    let canonical = app.site.urls.page("/.well-known/security.txt");
     let text =
         format!("Contact: {contact}\nExpires: {expires}\nCanonical: {canonical}\nPreferred-Languages: en\n");
     Ok((headers(TEXT), text).into_response())

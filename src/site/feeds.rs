@@ -49,7 +49,7 @@ pub async fn of_nonprofit(
     if nonprofit.slug != text {
         return Ok(redirect_permanently(&path, None));
     }
-    let news = if app.fundraisers.supports(nonprofit.id).await? {
+    let news = if app.giving.fundraisers.supports(nonprofit.id).await? {
         store::list_newest_of(&app.db, nonprofit.id, MAX_ENTRIES).await?
     } else {
         Vec::new()
@@ -78,7 +78,7 @@ async fn respond(
         entry(app, one, &mut entries).await?;
     }
     let site = Layout::new(Section::Other).t.site.name;
-    let (page, own) = (app.urls.page(page), app.urls.page(path));
+    let (page, own) = (app.site.urls.page(page), app.site.urls.page(path));
     let updated = news.iter().map(|one| one.changed_at).max().unwrap_or_default();
     let feed = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n\
@@ -130,7 +130,7 @@ async fn entry(app: &App, news: &FeedItem, out: &mut String) -> Result<()> {
          <published>{}</published>\n<updated>{}</updated>\n<summary>{}</summary>\n</entry>\n",
         escape_xml(&news.title),
         news.id,
-        escape_xml(&app.urls.fundraiser(&slug, &news.slug)),
+        escape_xml(&app.site.urls.fundraiser(&slug, &news.slug)),
         rfc3339(news.created_at),
         rfc3339(news.changed_at),
         escape_xml(&summary),
@@ -141,7 +141,7 @@ async fn entry(app: &App, news: &FeedItem, out: &mut String) -> Result<()> {
 /// Returns what a fundraiser has raised, in one line.
 async fn raised_line(app: &App, news: &FeedItem) -> Result<String> {
     let texts = &Layout::new(Section::Other).p.fundraiser;
-    let totals = find_totals(&app.fundraisers, news.nonprofit, news.id).await?;
+    let totals = find_totals(&app.giving.fundraisers, news.nonprofit, news.id).await?;
     let totals = totals.counted(app.is_test_mode());
     let raised = fill(texts.raised, &[("amount", &totals.raised.to_string())]);
     let line = format!("{raised} · {}", supporters_line(totals.supporters, texts));

@@ -124,7 +124,7 @@ pub async fn fundraiser(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let shown = find_any(&app.directory, &app.fundraisers, &nonprofit, &name).await?;
+    let shown = find_any(&app.directory, &app.giving.fundraisers, &nonprofit, &name).await?;
     let is_public = shown.fundraiser.is_public();
     if !is_public && !may_see(&app, &headers, &[shown.fundraiser.account]).await? {
         return Err(Error::NotFound);
@@ -143,7 +143,7 @@ pub async fn fundraiser(
     if page.status == Status::Open && page.refusal.is_none() {
         page.give = Some(GiveBox::parse(query.as_deref()));
     }
-    page.meta = page.meta.image(app.urls.share_card(&page.path, &card));
+    page.meta = page.meta.image(app.site.urls.share_card(&page.path, &card));
     page.meta = match single_nonprofit(&shown.fundraiser, &found) {
         Some(nonprofit) => page.meta.feed(
             feeds::path_of(nonprofit.slug),
@@ -171,7 +171,7 @@ impl<'a> FundraiserPage<'a> {
         let (fundraiser, texts) = (&shown.fundraiser, &layout.p.fundraiser);
         let is_test_mode = app.is_test_mode();
         let totals = shown.totals.counted(is_test_mode);
-        let url = app.urls.page(&path);
+        let url = app.site.urls.page(&path);
         let about = fundraiser.description.as_deref().unwrap_or(texts.about);
         let status = Status::of(fundraiser, now);
         FundraiserPage {

@@ -33,7 +33,11 @@ pub async fn cards(app: &App, listed: Vec<Listed>) -> Result<Vec<FundraiserCard>
     let now = app.clock.millis();
     let mut cards = Vec::with_capacity(listed.len());
     for (nonprofit, id) in listed {
-        let found = app.fundraisers.find(nonprofit, FundraiserName::Id(id)).await?;
+        let found = app
+            .giving
+            .fundraisers
+            .find(nonprofit, FundraiserName::Id(id))
+            .await?;
         if let Some(shown) = found.filter(|found| found.fundraiser.is_public()) {
             let is_active = shown.fundraiser.is_active(now);
             cards.push(card(app, &shown, is_active).await?);

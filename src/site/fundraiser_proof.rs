@@ -50,7 +50,7 @@ pub async fn proof(
     PathPair(nonprofit, name): PathPair,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    let shown = find(&app.directory, &app.fundraisers, &nonprofit, &name).await?;
+    let shown = find(&app.directory, &app.giving.fundraisers, &nonprofit, &name).await?;
     let path = path_of(&app.directory, &shown.fundraiser).await?;
     if path != format!("/{nonprofit}/f/{name}") {
         return Ok(redirect_permanently(&format!("{path}/proof"), query.as_deref()));
@@ -70,7 +70,13 @@ pub async fn proof(
     };
     let title = fill(t.title, &[("title", &shown.fundraiser.title)]);
     let page = ProofPage {
-        meta: Meta::new(&layout, &title, t.lead, app.urls.page(&format!("{path}/proof"))).noindex(),
+        meta: Meta::new(
+            &layout,
+            &title,
+            t.lead,
+            app.site.urls.page(&format!("{path}/proof")),
+        )
+        .noindex(),
         title,
         path,
         is_test_mode: app.is_test_mode(),

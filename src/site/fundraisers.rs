@@ -56,7 +56,7 @@ pub async fn list(State(app): State<App>, RawQuery(query): RawQuery) -> Result<R
         Order::Recent => format!("{PATH}?"),
         Order::Raised => format!("{PATH}?sort=raised&"),
     };
-    let meta = Meta::new(&layout, t.title, t.about, app.urls.page(PATH));
+    let meta = Meta::new(&layout, t.title, t.about, app.site.urls.page(PATH));
     let page = FundraisersPage {
         meta: meta.feed(feeds::PATH, layout.p.fundraiser.feed),
         pager: Pager::new(&layout, url, page, pagination.pages.min(MAX_PAGES)),

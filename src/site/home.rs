@@ -76,7 +76,7 @@ pub async fn home(State(app): State<App>) -> Result<Response> {
     let now = app.clock.instant();
     // The tag is read first: if the directory changes meanwhile, the page is cached under the old tag and expires.
     let tag = app.directory.view().tag.clone();
-    let cached = app.home_page.get(now, MAX_AGE);
+    let cached = app.caches.home_page.get(now, MAX_AGE);
     if let Some((_, html)) = cached
         .as_deref()
         .filter(|(cached, _)| Some(cached) == tag.as_ref())
@@ -85,7 +85,7 @@ pub async fn home(State(app): State<App>) -> Result<Response> {
     }
     let html = Bytes::from(render(&Home::new(&app).await?)?);
     if let Some(tag) = tag {
-        app.home_page.set(now, (tag, html.clone()));
+        app.caches.home_page.set(now, (tag, html.clone()));
     }
     Ok(public_response(Html(html)))
 }
@@ -110,7 +110,7 @@ impl Home {
             None => fill(texts.run_by_nobody, &[("name", name)]),
         };
         Ok(Home {
-            meta: Meta::new(&layout, texts.title, texts.about, app.urls.page("/"))
+            meta: Meta::new(&layout, texts.title, texts.about, app.site.urls.page("/"))
                 .feed(feeds::PATH, layout.p.fundraiser.feed),
             lead: fill(lead, &[("count", &count)]),
             accepts_donations,
@@ -173,7 +173,7 @@ async fn find_fundraisers(app: &App) -> sqlx::Result<Vec<Arc<FundraiserWithTotal
     let mut found = Vec::with_capacity(newest.len());
     for item in newest {
         let name = FundraiserName::Id(item.id);
-        found.extend(app.fundraisers.find(item.nonprofit, name).await?);
+        found.extend(app.giving.fundraisers.find(item.nonprofit, name).await?);
     }
     Ok(found)
 }

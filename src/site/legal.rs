@@ -67,7 +67,7 @@ fn respond(
     );
     let html = own_html(layout.site).unwrap_or_else(|| default_html(app, &layout, default));
     let page = LegalPage {
-        meta: Meta::new(&layout, &title, &description, app.urls.page(path)),
+        meta: Meta::new(&layout, &title, &description, app.site.urls.page(path)),
         title,
         html,
         path,

@@ -87,7 +87,7 @@ fn parse_width(query: &str) -> Result<Option<Width>> {
 /// Returns how long an uploaded picture may be cached. The cover of a fundraiser that is not public is only for its owner
 /// and operators, unless a public fundraiser or a nonprofit uses the same picture.
 async fn find_caching(app: &App, hosted_id: &str, headers: &HeaderMap) -> Result<&'static str> {
-    match app.fundraisers.find_cover_visibility(hosted_id).await? {
+    match app.giving.fundraisers.find_cover_visibility(hosted_id).await? {
         CoverVisibility::Unused => Ok(IMMUTABLE),
         CoverVisibility::Public => Ok(COVER),
         CoverVisibility::Withheld(owners) => {

@@ -105,14 +105,20 @@ pub async fn profile(
             query.as_deref(),
         ));
     }
-    let tag = if app.fundraisers.supports(nonprofit.id).await.unwrap_or(true) {
-        let version = app.fundraisers.version().await;
+    let tag = if app
+        .giving
+        .fundraisers
+        .supports(nonprofit.id)
+        .await
+        .unwrap_or(true)
+    {
+        let version = app.giving.fundraisers.version().await;
         tag.map(|tag| Arc::from(format!("{tag} {version}")))
     } else {
         tag
     };
     if query.is_none()
-        && let Some(html) = app.pages.get(nonprofit.slug, tag.as_ref())
+        && let Some(html) = app.caches.pages.get(nonprofit.slug, tag.as_ref())
     {
         return Ok(public_response(Html(html)));
     }
@@ -120,7 +126,8 @@ pub async fn profile(
     let filings = Filings::read(&app, &nonprofit, revision).await;
     let is_test_mode = app.is_test_mode();
     // Without the store, the page shows what is known.
-    let fundraisers = fundraiser_links::list(&app.db, &app.fundraisers, &nonprofit, is_test_mode).await;
+    let fundraisers =
+        fundraiser_links::list(&app.db, &app.giving.fundraisers, &nonprofit, is_test_mode).await;
     let accepts_donations = app.config.giving != Provider::Off;
     let mut is_complete = filings.is_ok() && fundraisers.is_ok();
     let fundraisers = fundraisers.unwrap_or_default();
@@ -142,6 +149,7 @@ pub async fn profile(
     }
     // The page depends only on the directory, and on fundraisers if the nonprofit has some.
     let html = app
+        .caches
         .pages
         .get_or_insert_with(nonprofit.slug, tag.as_ref(), || render(&page()).map(Bytes::from))?;
     Ok(public_response(Html(html)))
@@ -157,7 +165,7 @@ impl<'a> Profile<'a> {
         give: Option<GiveBox>,
         own_site: Option<OwnSite>,
     ) -> Profile<'a> {
-        let (layout, urls) = (Layout::new(Section::Other), &app.urls);
+        let (layout, urls) = (Layout::new(Section::Other), &app.site.urls);
         let texts = &layout.p.profile;
         let location = nonprofit.location();
         let description = nonprofit.description(&location).into_owned();
@@ -222,7 +230,7 @@ struct Filings {
 impl Filings {
     async fn read(app: &App, nonprofit: &Nonprofit<'_>, revision: Revision) -> sqlx::Result<Filings> {
         let texts = &PUBLIC_EN.profile;
-        let imports = app.provenance.list(&app.db, revision).await?;
+        let imports = app.caches.provenance.list(&app.db, revision).await?;
         let sources = field_sources::list(&app.db, &imports, nonprofit.id).await?;
         let years = match nonprofit.ein.filter(|_| nonprofit.tax.latest_return.is_some()) {
             Some(ein) => years::list(&app.db, ein).await?,

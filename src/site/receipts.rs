@@ -111,6 +111,7 @@ pub async fn send(
 async fn send_link(app: App, email: EmailAddress, network: IpNet) {
     let (per_hour, now) = (app.config.checkout.receipts_per_hour, app.clock.instant());
     let admitted = app
+        .access
         .attempts
         .receipt_link(&email.mailbox(), per_hour as usize, network, now)
         .await;
@@ -130,7 +131,7 @@ async fn send_link(app: App, email: EmailAddress, network: IpNet) {
     let t = &Layout::new(Section::Other).f.receipts;
     let token = token(&app, &email);
     // The token is in the query, which is never logged.
-    let link = format!("{}{PATH}?token={token}", app.public_url);
+    let link = format!("{}{PATH}?token={token}", app.site.public_url);
     app.mail.send(&Email {
         to: email.to_string(),
         subject: t.email_subject.to_owned(),

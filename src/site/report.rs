@@ -77,7 +77,7 @@ impl Target {
     }
 
     async fn fundraiser(app: &App, nonprofit: &str, name: &str) -> Result<Target> {
-        let found = fundraiser_links::find(&app.directory, &app.fundraisers, nonprofit, name).await?;
+        let found = fundraiser_links::find(&app.directory, &app.giving.fundraisers, nonprofit, name).await?;
         Ok(Target {
             subject: Subject::Fundraiser(found.fundraiser.id),
             name: found.fundraiser.title.clone(),
@@ -102,7 +102,7 @@ impl Target {
         mut form: Form,
         content: Content,
     ) -> Result<Response> {
-        if let Err(wait) = app.attempts.report(network, app.clock.instant()).await {
+        if let Err(wait) = app.access.attempts.report(network, app.clock.instant()).await {
             form.add_form_error(t.too_often);
             return Ok(self.page(t, form).too_many_requests(wait.0));
         }

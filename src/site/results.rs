@@ -93,7 +93,12 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
     } else {
         fill(t.title, &[("typed", &typed)])
     };
-    let meta = Meta::new(&layout, &title, layout.p.home.about, app.urls.page("/search"));
+    let meta = Meta::new(
+        &layout,
+        &title,
+        layout.p.home.about,
+        app.site.urls.page("/search"),
+    );
     let first = all.hits.iter().take(5);
     let names = first.filter_map(|hit| view.nonprofit(hit.location));
     let names: Vec<&str> = names.map(|nonprofit| nonprofit.name).collect();
@@ -151,11 +156,11 @@ async fn find_all(app: &App, view: &Arc<View>, typed: &str, filters: &Filters) -
         });
     }
     let (filter, order) = (filters.filter.clone(), filters.order);
-    if let Some(all) = app.search_answers.cached_list(view, typed, &filter, order) {
+    if let Some(all) = app.caches.search_answers.cached_list(view, typed, &filter, order) {
         return Ok(all);
     }
     let (app, view, typed) = (app.clone(), Arc::clone(view), typed.to_owned());
-    let find = move || app.search_answers.list(&view, &typed, &filter, order);
+    let find = move || app.caches.search_answers.list(&view, &typed, &filter, order);
     tokio::task::spawn_blocking(find)
         .await
         .map_err(|_| Error::Internal)

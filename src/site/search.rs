@@ -31,8 +31,9 @@ pub async fn live(
     let view = app.directory.view();
     Ok(cache::json(&if_none_match, view.tag.as_deref(), || {
         let filter = SearchFilter::default();
-        app.search_answers
-            .answer(&app.nonprofit_json, &view, &typed, LIVE_HITS, &filter)
+        app.caches
+            .search_answers
+            .answer(&app.site.nonprofit_json, &view, &typed, LIVE_HITS, &filter)
     }))
 }
 
@@ -44,7 +45,7 @@ pub async fn admit(app: &App, client: Client) -> Result<()> {
         per_minute: SEARCHES_PER_MINUTE,
         address: None,
     };
-    let decision = app.visitors.admit(&call, app.clock.instant()).await;
+    let decision = app.access.visitors.admit(&call, app.clock.instant()).await;
     if decision.is_admitted() {
         Ok(())
     } else {

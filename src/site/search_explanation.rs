@@ -22,7 +22,7 @@ pub async fn explain(
 ) -> Vec<String> {
     let mut sentences = Vec::new();
     if let Some(ein) = Ein::parse_lenient(typed)
-        && let Ok(imports) = app.provenance.list(&app.db, view.revision).await
+        && let Ok(imports) = app.caches.provenance.list(&app.db, view.revision).await
         && let Ok(status) = EinStatus::find(&app.db, view, &imports, ein).await
     {
         sentences.extend(describe_ein(&status, t));

@@ -43,19 +43,19 @@ pub async fn of_fundraiser(
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     if let Some(name) = file.strip_suffix(".svg") {
-        let shown = fundraiser_links::find(&app.directory, &app.fundraisers, &nonprofit, name).await?;
+        let shown = fundraiser_links::find(&app.directory, &app.giving.fundraisers, &nonprofit, name).await?;
         let path = fundraiser_links::path_of(&app.directory, &shown.fundraiser).await?;
         return qr_code(&app, &path);
     }
     let name = file.strip_suffix(".png").ok_or(Error::NotFound)?;
-    let shown = fundraiser_links::find(&app.directory, &app.fundraisers, &nonprofit, name).await?;
+    let shown = fundraiser_links::find(&app.directory, &app.giving.fundraisers, &nonprofit, name).await?;
     let card = share_cards::of_fundraiser(&app.directory, &shown, app.is_test_mode()).await?;
     respond(&app, card, &query, &if_none_match).await
 }
 
 /// Responds with the QR code of a page.
 fn qr_code(app: &App, path: &str) -> Result<Response> {
-    let svg = qr_code::svg_file(&app.urls.page(path)).ok_or(Error::NotFound)?;
+    let svg = qr_code::svg_file(&app.site.urls.page(path)).ok_or(Error::NotFound)?;
     let fields = [
         (CONTENT_TYPE, "image/svg+xml"),
         (CACHE_CONTROL, "public, max-age=3600"),
@@ -72,7 +72,7 @@ async fn respond(app: &App, card: ShareCard, query: &str, if_none_match: &IfNone
     let mut response = if if_none_match.matches(&field) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        let picture = app.share_cards.draw(card, &tag).await;
+        let picture = app.caches.share_cards.draw(card, &tag).await;
         let picture = picture.map_err(|_| Error::Internal)?;
         ([(CONTENT_TYPE, "image/png")], picture.to_vec()).into_response()
     };

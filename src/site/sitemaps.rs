@@ -57,7 +57,7 @@ pub async fn index(State(app): State<App>) -> Result<Response> {
     let mut xml = format!("{XML_DECLARATION}<sitemapindex {XML_NAMESPACE}>\n");
     let numbers = (0..count).map(|number| number.to_string());
     for name in std::iter::once("pages".to_owned()).chain(numbers) {
-        let url = escape_xml(&app.urls.page(&format!("/sitemaps/{name}.xml")));
+        let url = escape_xml(&app.site.urls.page(&format!("/sitemaps/{name}.xml")));
         // Writing to a String cannot fail.
         let _ = writeln!(xml, "<sitemap><loc>{url}</loc></sitemap>");
     }
@@ -100,7 +100,11 @@ fn pages(app: &App) -> Response {
     let mut xml = format!("{XML_DECLARATION}<urlset {XML_NAMESPACE}>\n");
     let own = PAGES.map(str::to_owned);
     for path in own.into_iter().chain(developers::guide_paths()).chain(causes) {
-        let _ = writeln!(xml, "<url><loc>{}</loc></url>", escape_xml(&app.urls.page(&path)));
+        let _ = writeln!(
+            xml,
+            "<url><loc>{}</loc></url>",
+            escape_xml(&app.site.urls.page(&path))
+        );
     }
     xml.push_str("</urlset>\n");
     ([(CONTENT_TYPE, XML), (CACHE_CONTROL, CACHEABLE)], xml).into_response()

@@ -112,7 +112,7 @@ async fn creates_are_limited_per_account_and_updates_per_key(world: &World) {
     )
     .await
     .unwrap();
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     let response = call(&client, 200, "/v0.2/create", &pairs[0]).await;
     assert!(response.header("ratelimit").starts_with("\"create\";r=9;"));
 }
@@ -176,7 +176,7 @@ async fn every_invalid_pair_gets_the_same_refusal(world: &World) {
         refusals.push(refusal(&client, &wrong).await);
     }
     store::revoke(&world.app.db, private_id, 0).await.unwrap();
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     refusals.push(refusal(&client, &right).await);
     refusals.dedup();
     assert_eq!(refusals.len(), 1, "{refusals:?}");
@@ -193,7 +193,7 @@ async fn a_blocked_key_is_only_revealed_to_the_holder_of_both_keys(world: &World
         store::block(&world.app.db, id, "abuse", Actor::Command, 0)
             .await
             .unwrap();
-        world.app.keys.refresh().await.unwrap();
+        world.app.access.keys.refresh().await.unwrap();
         assert_eq!(
             call(&client, 403, "/v0.2/create", &basic(&public, &private))
                 .await
@@ -209,7 +209,7 @@ async fn a_blocked_key_is_only_revealed_to_the_holder_of_both_keys(world: &World
         store::unblock(&world.app.db, id, Actor::Command, 0)
             .await
             .unwrap();
-        world.app.keys.refresh().await.unwrap();
+        world.app.access.keys.refresh().await.unwrap();
         call(&client, 200, "/v0.2/create", &basic(&public, &private)).await;
     }
 }
@@ -222,7 +222,7 @@ async fn a_rotated_private_key_works_until_its_overlap_ends(world: &World) {
     store::rotate(&world.app.db, old_id, &text, Overlap::Hour, None, now)
         .await
         .unwrap();
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     let pairs = [&old, text.expose()].map(|private| basic(&world.client.key, private));
     for pair in &pairs {
         call(&client, 200, "/v0.2/create", pair).await;

@@ -147,7 +147,7 @@ async fn stall(world: &World, path: &str, headers: &str) -> String {
             continue;
         }
         assert!(
-            app.recent_errors.list().is_empty(),
+            app.telemetry.recent_errors.list().is_empty(),
             "recorded as a server error: {response}"
         );
         app.db.close().await;

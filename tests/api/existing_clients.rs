@@ -119,7 +119,7 @@ async fn a_public_key_of_another_service_can_be_taken_over(world: &World) {
     store::insert(&world.app.db, world.account, "old site", &text, 0)
         .await
         .unwrap();
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     foreign.details(200, RED_CROSS).await;
     let (_, private) = world.create_key(Kind::Private).await;
     let organizer = Organizer {

@@ -109,14 +109,14 @@ async fn a_revoked_key_never_works_again(world: &World) {
     world.client.get(200, PATH).await;
     let now = world.app.clock.millis();
     assert!(store::revoke(&world.app.db, world.key_id, now).await.unwrap());
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     assert_eq!(world.client.get(401, PATH).await.code(), "invalid_key");
     assert!(
         store::unblock(&world.app.db, world.key_id, Actor::Command, 0)
             .await
             .unwrap()
     );
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     world.client.get(401, PATH).await;
     let (_, restarted) = world.restart().await;
     restarted.get(401, PATH).await;
@@ -130,14 +130,14 @@ async fn a_blocked_key_is_forbidden_until_it_is_unblocked(world: &World) {
             .await
             .unwrap()
     );
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     assert_eq!(world.client.get(403, PATH).await.code(), "blocked_key");
     assert!(
         store::unblock(&world.app.db, world.key_id, Actor::Command, 0)
             .await
             .unwrap()
     );
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     world.client.get(200, PATH).await;
 }
 
@@ -228,7 +228,7 @@ async fn a_rotated_key_expires_without_a_refresh_from_the_database(world: &World
     let RotateOutcome::Rotated(new) = rotation else {
         panic!("{rotation:?}")
     };
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     let successor = world.client.with_key(text.expose());
     world.client.get(200, PATH).await;
     assert_eq!(
@@ -258,7 +258,7 @@ async fn a_key_rotated_without_overlap_stops_immediately(world: &World) {
     store::rotate(&world.app.db, world.key_id, &text, Overlap::None, None, now)
         .await
         .unwrap();
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     world.client.get(401, PATH).await;
     world.client.with_key(text.expose()).get(200, PATH).await;
 }

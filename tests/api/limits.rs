@@ -39,7 +39,7 @@ async fn set_limits(world: &World, limits: &[(Class, u32)], address: AddressChan
     let (db, key) = (&world.app.db, world.key_id);
     let is_found = store::set_limits_and_address(db, key, limits, address, Actor::Command, 0).await;
     assert!(is_found.unwrap());
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
 }
 
 /// A numeric parameter of the `RateLimit` header.

@@ -180,7 +180,7 @@ async fn examples_have_the_shape_of_real_responses(world: &World) {
                 name,
                 &response
                     .text()
-                    .replace(world.app.urls.public(), "https://causeway.example"),
+                    .replace(world.app.site.urls.public(), "https://causeway.example"),
             );
             continue;
         }

@@ -179,7 +179,7 @@ async fn start(world: &World) -> (Vec<Client>, Value, impl AsyncFnOnce()) {
     let limits = Class::ALL.map(|class| (class, 1_000_000));
     let changed = store::set_limits(&world.app.db, world.key_id, &limits, Actor::Command, 0).await;
     assert!(changed.unwrap());
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     let (app, client) = world.restart().await;
     let jobs = [world.app.clone(), app.clone()].map(|app| tokio::spawn(background::run(app)));
     let stop = async move || {

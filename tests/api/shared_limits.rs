@@ -94,13 +94,13 @@ async fn of_900_concurrent_calls_500_succeed_on_any_number_of_servers(world: &Wo
         assert!(left.iter().copied().eq(0..500), "{servers} servers: {left:?}");
         assert_eq!(refused, 400);
     }
-    let metrics = apps[0].metrics.render();
+    let metrics = apps[0].telemetry.metrics.render();
     assert!(metrics.contains("causeway_redis_up 1"), "{metrics}");
     assert!(
         metrics.contains("causeway_local_limit_decisions_total 0"),
         "{metrics}"
     );
-    assert!(!world.app.metrics.render().contains("causeway_redis_up"));
+    assert!(!world.app.telemetry.metrics.render().contains("causeway_redis_up"));
     close(&apps).await;
 }
 
@@ -117,7 +117,7 @@ async fn set_limits(
         store::set_limits_and_address(&world.app.db, key, &limits, address, Actor::Command, 0).await;
     assert!(is_found.unwrap());
     for app in apps {
-        app.keys.refresh().await.unwrap();
+        app.access.keys.refresh().await.unwrap();
     }
 }
 
@@ -271,7 +271,7 @@ fn a_server_that_starts_without_redis_uses_it_as_soon_as_it_responds() {
             Some(())
         })
         .await;
-        let metrics = apps[0].metrics.render();
+        let metrics = apps[0].telemetry.metrics.render();
         assert!(metrics.contains("causeway_redis_up 0"), "{metrics}");
         assert!(
             !metrics.contains("causeway_local_limit_decisions_total 0"),
@@ -316,11 +316,11 @@ fn a_frozen_redis_delays_only_the_calls_that_are_waiting_for_it() {
                 .find_map(|line| line.strip_prefix("causeway_local_limit_decisions_total "));
             line.unwrap().parse().unwrap()
         };
-        let before = decisions(app.metrics.render());
+        let before = decisions(app.telemetry.metrics.render());
         for _ in 0..20 {
             client.get(200, PATH).await;
         }
-        assert_eq!(decisions(app.metrics.render()), before + 20);
+        assert_eq!(decisions(app.telemetry.metrics.render()), before + 20);
         redis.thaw();
         eventually("Redis is used again", async || is_up().then_some(())).await;
         client.get(200, PATH).await;
@@ -340,7 +340,7 @@ async fn limits_are_exact(world: &World, url: &str) {
     let (id, key) = world.create_key(Kind::Public).await;
     set_limits(world, &apps, id, 50, Some(30)).await;
     Client::new(&apps[0], &key).get(200, PATH).await;
-    let metrics = apps[0].metrics.render();
+    let metrics = apps[0].telemetry.metrics.render();
     assert!(
         metrics.contains("causeway_local_limit_decisions_total 0"),
         "{metrics}"

@@ -34,7 +34,7 @@ async fn calls_are_counted_by_endpoint_status_hour_and_day(world: &World) {
     store::set_limits(&world.app.db, world.key_id, &limits, Actor::Command, 0)
         .await
         .unwrap();
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     // The story must not cross the end of an hour by itself.
     let now = world.app.clock.millis();
     let next_hour = u64::try_from(hour_of(now) + HOUR_MILLIS - now).unwrap();

@@ -108,7 +108,7 @@ impl Site {
     pub async fn create_operator(&self, name: &str) -> AccountId {
         let username = Username::parse(name).unwrap();
         let password = NewPassword::parse(PASSWORD, name).unwrap();
-        let hash = self.app.hashing.hash(password).await;
+        let hash = self.app.access.hashing.hash(password).await;
         let account = NewAccount {
             username: &username,
             email: None,

@@ -59,7 +59,7 @@ impl<'a> Ledger<'a> {
     async fn donate_and_anchor(&mut self, source: &str, count: i64) {
         self.donate(source, count).await;
         self.world.app.clock.advance(MINUTE);
-        self.world.app.anchors.update().await.unwrap();
+        self.world.app.giving.anchors.update().await.unwrap();
     }
 
     /// Removes the last entries and everything that was written with them, as in an older copy of the database.
@@ -185,10 +185,10 @@ async fn entries_in_place_of_lost_ones_are_noticed(world: &World) {
 async fn a_running_server_notices_that_its_ledger_was_cut(world: &World) {
     let mut ledger = Ledger::new(world).await;
     ledger.donate_and_anchor("first", 3).await;
-    assert_eq!(world.app.anchors.status().missing, 0);
+    assert_eq!(world.app.giving.anchors.status().missing, 0);
     ledger.cut(1).await;
-    world.app.anchors.update().await.unwrap();
-    assert_eq!(world.app.anchors.status().missing, 1);
+    world.app.giving.anchors.update().await.unwrap();
+    assert_eq!(world.app.giving.anchors.status().missing, 1);
     // So does one that starts afterwards, and both go on serving.
     let server = Server::start(world, "restarted");
     wait_until("the loss is logged", || {
@@ -198,10 +198,10 @@ async fn a_running_server_notices_that_its_ledger_was_cut(world: &World) {
     });
     assert_eq!(server.status("/healthz"), 200);
     ledger.donate_and_anchor("second", 4).await;
-    assert!(world.app.anchors.status().missing > 0);
+    assert!(world.app.giving.anchors.status().missing > 0);
     run(world, &["anchor", "accept-loss"]);
-    world.app.anchors.update().await.unwrap();
-    assert_eq!(world.app.anchors.status().missing, 0);
+    world.app.giving.anchors.update().await.unwrap();
+    assert_eq!(world.app.giving.anchors.status().missing, 0);
 }
 
 /// Starts a server and stops it once it answers.
@@ -261,15 +261,16 @@ async fn a_ledger_that_is_cut_is_noticed_with_the_second_place_alone(world: &Wor
     let second = world.data().join("elsewhere");
     let app = with_second_place(world, &second).await;
     ledger.donate("first", 3).await;
-    app.anchors.update().await.unwrap();
+    app.giving.anchors.update().await.unwrap();
     assert_eq!(anchored_entries(world).await, [3]);
     assert_eq!(anchor_files(world, &second).await.len(), 1);
     ledger.cut(1).await;
     fs::remove_dir_all(world.data().join("blobs/anchors")).unwrap();
     run(world, &["check"]);
     let loss = app
+        .giving
         .anchors
-        .find_loss(app.anchors.list().await.unwrap())
+        .find_loss(app.giving.anchors.list().await.unwrap())
         .await
         .unwrap();
     assert_eq!(loss.unwrap().range(), (3, 3));
@@ -307,24 +308,24 @@ async fn anchors_of_another_store_are_not_accepted(world: &World) {
 async fn several_servers_write_one_anchor_per_minute(world: &World) {
     let mut ledger = Ledger::new(world).await;
     let (other, _) = world.restart().await;
-    world.app.anchors.update().await.unwrap();
+    world.app.giving.anchors.update().await.unwrap();
     assert!(anchors(world).await.is_empty());
     for expected in [&[2][..], &[2, 4], &[2, 4, 6]] {
         ledger.donate("first", 1).await;
         world.app.clock.advance(MINUTE);
         ledger.donate("first", 1).await;
-        let (first, second) = tokio::join!(world.app.anchors.update(), other.anchors.update());
+        let (first, second) = tokio::join!(world.app.giving.anchors.update(), other.giving.anchors.update());
         first.and(second).unwrap();
         assert_eq!(anchored_entries(world).await, expected);
     }
     // Nothing is written while the ledger does not grow.
     world.app.clock.advance(MINUTE);
-    world.app.anchors.update().await.unwrap();
+    world.app.giving.anchors.update().await.unwrap();
     assert_eq!(anchors(world).await.len(), 3);
     // A new blob store gets an anchor at the next start.
     fs::remove_dir_all(world.data().join("blobs/anchors")).unwrap();
     let (restarted, _) = world.restart().await;
-    restarted.anchors.update().await.unwrap();
+    restarted.giving.anchors.update().await.unwrap();
     assert_eq!(anchored_entries(world).await, [6]);
     other.db.close().await;
     restarted.db.close().await;
@@ -354,17 +355,17 @@ async fn a_place_that_is_away_only_delays_anchors(world: &World) {
     ledger.donate("first", 2).await;
     for minute in 1..4 {
         world.app.clock.advance(MINUTE);
-        let error = app.anchors.update().await.unwrap_err();
+        let error = app.giving.anchors.update().await.unwrap_err();
         assert!(format!("{error:#}").contains("anchors.second_url"), "{error:#}");
-        assert!(app.anchors.status().age >= minute * MINUTE);
+        assert!(app.giving.anchors.status().age >= minute * MINUTE);
         // The other place gets its anchors, and donations are recorded.
         ledger.donate("first", 1).await;
     }
     assert_eq!(anchored_entries(world).await, [2, 3, 4]);
     fs::remove_file(&second).unwrap();
     world.app.clock.advance(MINUTE);
-    app.anchors.update().await.unwrap();
-    assert!(app.anchors.status().age < MINUTE);
+    app.giving.anchors.update().await.unwrap();
+    assert!(app.giving.anchors.status().age < MINUTE);
     assert_eq!(anchor_files(world, &second).await.len(), 1);
     app.db.close().await;
 }
@@ -374,11 +375,11 @@ async fn old_anchors_are_thinned_unless_they_are_evidence(world: &World) {
     ledger.donate_and_anchor("first", 1).await;
     ledger.donate_and_anchor("first", 1).await;
     ledger.donate_and_anchor("first", 1).await;
-    assert_eq!(world.app.anchors.thin().await.unwrap(), 0);
+    assert_eq!(world.app.giving.anchors.thin().await.unwrap(), 0);
     world.app.clock.advance(3 * DAY);
     ledger.donate_and_anchor("first", 1).await;
     // Midnight may have passed between the first anchors.
-    let removed = world.app.anchors.thin().await.unwrap();
+    let removed = world.app.giving.anchors.thin().await.unwrap();
     assert!((1..=2).contains(&removed), "{removed}");
     let kept = anchored_entries(world).await;
     assert!(kept.ends_with(&[3, 4]), "{kept:?}");
@@ -391,7 +392,7 @@ async fn old_anchors_are_thinned_unless_they_are_evidence(world: &World) {
     }
     world.app.clock.advance(3 * DAY);
     ledger.donate_and_anchor("second", 1).await;
-    world.app.anchors.thin().await.unwrap();
+    world.app.giving.anchors.thin().await.unwrap();
     let kept = anchored_entries(world).await;
     assert!(kept[..files].ends_with(&[3, 4]), "{kept:?}");
     assert!(fail(world, &["check"]).contains("entries from "));

@@ -26,7 +26,7 @@ async fn refund(world: &World, external_id: &str, cents: i64, id: &str) {
         amount: Cents::positive(cents),
         refund_id: Some(label(id)),
     };
-    world.app.recorder.refund(refund).await.unwrap();
+    world.app.giving.recorder.refund(refund).await.unwrap();
 }
 
 /// Writes entries of all kinds, and more that depend on them: refunds of earlier donations, donors who give again, and

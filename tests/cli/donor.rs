@@ -39,7 +39,7 @@ const PERSONAL: [&str; 5] = [
 async fn create_fundraiser(world: &World) -> String {
     let details = world.client.details(200, "american-red-cross").await;
     let (_, private) = world.create_key(access::keys::Kind::Private).await;
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     let basic = BASE64_STANDARD.encode(format!("{}:{private}", world.client.key));
     let headers = [
         ("authorization", format!("Basic {basic}")),

@@ -78,7 +78,7 @@ async fn refusals_are_counted_by_class(world: &World) {
     set_limits_and_address(&app.db, world.key_id, &limits, change, Actor::Command, 0)
         .await
         .unwrap();
-    app.keys.refresh().await.unwrap();
+    app.access.keys.refresh().await.unwrap();
     app.clock.stop();
     for _ in 0..4 {
         world.client.get_any("/v0.2/nonprofit/nobody").await;
@@ -118,7 +118,7 @@ async fn donations_and_refunds_are_counted_once_by_mode(world: &World) {
         refund_id: Some(Label::parse("r").unwrap()),
     };
     for _ in 0..2 {
-        world.app.recorder.refund(refund.clone()).await.unwrap();
+        world.app.giving.recorder.refund(refund.clone()).await.unwrap();
     }
     let page = scrape(&world.app).await;
     for (sample, expected) in [
@@ -213,7 +213,7 @@ async fn paths_that_clients_invent_add_no_labels(world: &World) {
 }
 
 async fn every_exported_metric_is_defined(world: &World) {
-    let metrics = &world.app.metrics;
+    let metrics = &world.app.telemetry.metrics;
     let now = world.app.clock.millis();
     // What depends on the settings.
     for age in [

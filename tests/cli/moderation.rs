@@ -37,20 +37,20 @@ async fn an_account_is_suspended_and_restored_by_commands(world: &World) {
     {
         assert_eq!(key["state"], "blocked");
     }
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     assert_eq!(
         organizer.client.details(403, "530196605").await.code(),
         "blocked_key"
     );
     // A request that was authenticated before the suspension is refused when it writes.
-    let late = world.app.recorder.change(
+    let late = world.app.giving.recorder.change(
         world.account,
         platform::ids::FundraiserId(fundraiser["id"].as_str().unwrap().parse().unwrap()),
         UpdateFundraiser::Reopen,
     );
     assert!(matches!(late.await, Err(giving::Error::Suspended)));
     run(world, &["account", "restore", "ada"]);
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     organizer.client.details(200, "530196605").await;
     let path = "american-red-cross/fundraiser/spring-run";
     assert_eq!(
@@ -69,7 +69,7 @@ async fn a_suspension_refuses_what_follows_in_the_same_transaction(world: &World
     let organizer = Organizer::new(world).await;
     let fundraiser = organizer.create_fundraiser(json!({})).await;
     let id = platform::ids::FundraiserId(fundraiser["id"].as_str().unwrap().parse().unwrap());
-    let recorder = &world.app.recorder;
+    let recorder = &world.app.giving.recorder;
     let change = |command| recorder.change(world.account, id, command);
     // The writer takes them in this order.
     let (before, suspended, after) = tokio::join!(
@@ -135,7 +135,7 @@ async fn a_fundraiser_is_hidden_and_shown_by_commands(world: &World) {
         hidden,
         json!({"id": id, "status": "HIDDEN", "reason": "Not true"})
     );
-    world.app.fundraisers.refresh().await.unwrap();
+    world.app.giving.fundraisers.refresh().await.unwrap();
     world.client.get_plain(404, &page).await;
     assert_eq!(
         run(world, &["fundraiser", "list", "--hidden"])["fundraisers"][0]["account"],
@@ -146,7 +146,7 @@ async fn a_fundraiser_is_hidden_and_shown_by_commands(world: &World) {
         json!([])
     );
     assert_eq!(run(world, &["fundraiser", "show", RUN])["status"], "PUBLISHED");
-    world.app.fundraisers.refresh().await.unwrap();
+    world.app.giving.fundraisers.refresh().await.unwrap();
     world.client.get_plain(200, &page).await;
     // Without a reason, its creator sees a general one; by the URL of its page.
     let url = fundraiser["url"].as_str().unwrap();

@@ -296,7 +296,7 @@ async fn a_deleted_account_leaves_no_personal_data(world: &World) {
         .await;
     visitor.get(303, "/dashboard").await;
     visitor.sign_in(422, "grace", PASSWORD).await;
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     assert_eq!(caller.details(401, "530196605").await.code(), "invalid_key");
     for sql in [
         "select username || coalesce(email, '') || coalesce(password, '') from accounts where username like 'deleted-%'",

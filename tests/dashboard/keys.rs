@@ -45,7 +45,7 @@ async fn a_key_created_on_the_dashboard_works_until_it_is_revoked(world: &World)
         .post(303, &format!("/dashboard/keys/{id}/revoke"), &[])
         .await;
     assert!(visitor.get(200, "/dashboard").await.text().contains("Revoked"));
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     assert_eq!(caller.details(401, "530196605").await.code(), "invalid_key");
 }
 
@@ -67,7 +67,7 @@ async fn an_owner_limits_the_calls_of_one_address(world: &World) {
         assert!(again.text().contains("Enter a whole number from 1 to 1,000,000"));
     }
     visitor.post(303, &limits, &[("address_limit", "2")]).await;
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     let shown = visitor.get(200, &page).await.text();
     assert!(
         shown.contains("from one IP address</th><td class=\"number\">2</td>"),
@@ -86,7 +86,7 @@ async fn an_owner_limits_the_calls_of_one_address(world: &World) {
     other.sign_up("eve").await;
     other.post(404, &limits, &[("address_limit", "1")]).await;
     visitor.post(303, &limits, &[("address_limit", "")]).await;
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     caller.at([192, 0, 2, 1]).details(200, "530196605").await;
 }
 
@@ -182,7 +182,7 @@ async fn a_rotated_key_is_replaced_by_a_new_one(world: &World) {
             .len(),
         2
     );
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     for key in [&old, &new] {
         world.client.with_key(key).details(200, "530196605").await;
     }
@@ -216,7 +216,7 @@ async fn the_owner_of_an_exposed_key_is_warned_on_the_page_and_once_by_email(wor
         &world.app.db,
         &world.app.clock,
         &world.app.mail,
-        &world.app.public_url,
+        &world.app.site.public_url,
     )
     .await;
     assert_eq!(emails(world, 1).await.len(), 1);

@@ -68,7 +68,7 @@ async fn an_operator_blocks_a_key_with_a_reason_that_its_owner_sees(world: &Worl
     operator
         .post(303, &format!("{page}/block"), &[("reason", reason)])
         .await;
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     assert_eq!(caller.details(403, "530196605").await.code(), "blocked_key");
     let owner_page = owner.get(200, "/dashboard").await.text();
     assert!(
@@ -76,7 +76,7 @@ async fn an_operator_blocks_a_key_with_a_reason_that_its_owner_sees(world: &Worl
         "{owner_page}"
     );
     operator.post(303, &format!("{page}/unblock"), &[]).await;
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     caller.details(200, "530196605").await;
 
     let limits = [
@@ -93,7 +93,7 @@ async fn an_operator_blocks_a_key_with_a_reason_that_its_owner_sees(world: &Worl
     let mut limits = limits;
     limits[5].1 = "500";
     operator.post(303, &format!("{page}/limits"), &limits).await;
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     assert_eq!(
         caller
             .get(200, "/v0.2/search/red")

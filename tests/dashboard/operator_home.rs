@@ -53,6 +53,7 @@ async fn the_overview_lists_what_needs_attention(world: &World) {
         .await;
     world
         .app
+        .telemetry
         .failing_jobs
         .add("keys", "no connection <b>".to_owned(), world.app.clock.millis());
     let failed = command(world)
@@ -88,7 +89,7 @@ async fn the_overview_lists_what_needs_attention(world: &World) {
     assert!(page.contains("nowhere.csv"), "{page}");
 
     // What works again is no longer listed.
-    world.app.failing_jobs.remove("keys");
+    world.app.telemetry.failing_jobs.remove("keys");
     let file = world.file("eo.csv", generated());
     run(world, &["import", "irs", "--force", file.to_str().unwrap()]);
     world.execute("update mail_queue set failed_at = queued_at").await;

@@ -171,7 +171,7 @@ async fn fill_lists(world: &World) {
         )
         .await
         .unwrap();
-        world.app.recent_errors.note(FailedRequest {
+        world.app.telemetry.recent_errors.note(FailedRequest {
             at: now,
             request: format!("request-{number}"),
             method: "GET".to_owned(),
@@ -211,7 +211,7 @@ async fn an_operator_sets_the_create_limit_of_a_private_key(world: &World) {
     operator
         .post(303, &format!("{page}/limits"), &[("create", "2")])
         .await;
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     let basic = basic(&world.client.key, &private);
     let headers = [
         ("authorization", basic.as_str()),

@@ -19,7 +19,7 @@ const NEW_PASSWORD: &str = "meadow cloud teapot";
 /// The state of a sign-in that has verified the password but not begun the session.
 async fn verify_password(world: &World, username: &str) -> VerifiedPassword {
     let account = store::find(&world.app.db, username).await.unwrap();
-    let proof = VerifiedPassword::verify(&world.app.hashing, account.as_ref(), PASSWORD).await;
+    let proof = VerifiedPassword::verify(&world.app.access.hashing, account.as_ref(), PASSWORD).await;
     proof.unwrap()
 }
 
@@ -30,7 +30,7 @@ async fn can_begin_session(world: &World, proof: &VerifiedPassword) -> bool {
 
 /// The number of passwords hashed so far, from the metrics.
 fn hashes(world: &World) -> u64 {
-    let page = world.app.metrics.render();
+    let page = world.app.telemetry.metrics.render();
     let line = page
         .lines()
         .find(|line| line.starts_with("causeway_password_hashes_total "));
@@ -56,7 +56,7 @@ async fn a_sign_in_in_progress_fails_after_a_password_change(world: &World) {
     );
     // The stale proof can neither change the password nor delete the account.
     assert!(!changes::set_password(&world.app.db, &proof, "x").await.unwrap());
-    assert!(!world.app.recorder.remove_account(proof).await.unwrap());
+    assert!(!world.app.giving.recorder.remove_account(proof).await.unwrap());
     assert_eq!(
         world.texts("select agent from sessions").await.len(),
         1,

@@ -176,7 +176,7 @@ async fn a_donation_counts_toward_its_fundraiser_until_it_is_closed(world: &Worl
         .unwrap()
         .to_owned();
     let (_, private) = world.create_key(access::keys::Kind::Private).await;
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     let basic = format!(
         "Basic {}",
         STANDARD.encode(format!("{}:{private}", world.client.key))

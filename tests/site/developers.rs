@@ -75,7 +75,7 @@ async fn samples_contain_the_key_of_the_reader(world: &World) {
     assert_eq!(anonymous.header("vary"), "Cookie");
     let html = anonymous.text();
     assert!(html.contains("apiKey=PUBLIC_KEY") && html.contains("href=\"/dashboard/sign-in\""));
-    assert!(html.contains(world.app.urls.public()) && !html.contains("causeway.example"));
+    assert!(html.contains(world.app.site.urls.public()) && !html.contains("causeway.example"));
     for language in ["curl", "javascript", "python", "go", "php", "ruby"] {
         assert!(
             html.contains(&format!("class=\"sample-code code-{language}\"")),
@@ -169,7 +169,7 @@ async fn the_reference_has_a_console_for_every_operation(world: &World) {
     let collection = world.client.get_plain(200, "/developers/postman.json").await.json;
     assert_eq!(
         collection["variable"][0]["value"],
-        Value::from(world.app.urls.public())
+        Value::from(world.app.site.urls.public())
     );
 }
 
@@ -177,7 +177,7 @@ async fn the_type_of_a_problem_is_the_link_to_its_description(world: &World) {
     let problem = world.client.details(404, "no-such-nonprofit").await.json;
     let link = problem["type"].as_str().unwrap();
     let (page, anchor) = link.split_once('#').unwrap();
-    let path = page.strip_prefix(world.app.urls.public()).unwrap();
+    let path = page.strip_prefix(world.app.site.urls.public()).unwrap();
     let html = world.client.get_plain(200, path).await.text();
     assert!(html.contains(&format!("id=\"{anchor}\"")), "{link}");
 }

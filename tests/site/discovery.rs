@@ -20,11 +20,11 @@ on_both_databases!(
 async fn the_first_fundraiser_shows_on_the_profiles_of_other_servers(world: &World) {
     world.load_demo().await;
     let (app, client) = world.restart().await;
-    app.fundraisers.refresh().await.unwrap();
+    app.giving.fundraisers.refresh().await.unwrap();
     let page = client.get_plain(200, "/american-red-cross").await.text();
     assert!(!page.contains("Spring run"), "{page}");
     create_fundraiser(world, "Spring run", "").await;
-    app.fundraisers.refresh().await.unwrap();
+    app.giving.fundraisers.refresh().await.unwrap();
     let page = client.get_plain(200, "/american-red-cross").await.text();
     assert!(page.contains("Spring run"), "{page}");
     app.db.close().await;

@@ -160,7 +160,7 @@ async fn links_to_one_address_are_throttled(world: &World) {
     // The limit holds for the mailbox, with or without a tag, whoever asks.
     for _ in 0..per_hour {
         let now = world.app.clock.instant();
-        let attempts = &world.app.attempts;
+        let attempts = &world.app.access.attempts;
         assert!(
             attempts
                 .receipt_link("ada@example.org", per_hour, network, now)

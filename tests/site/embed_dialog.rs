@@ -153,7 +153,7 @@ async fn a_thermometer_shows_how_much_a_fundraiser_has_raised(world: &World) {
         .header("location")
         .to_owned();
     visitor.post(303, &pay, &[("card", "4242424242424242")]).await;
-    world.app.fundraisers.refresh().await.unwrap();
+    world.app.giving.fundraisers.refresh().await.unwrap();
     let raised = world.client.get_plain(200, &url).await;
     for (name, value) in [
         ("title", "Spring run"),

@@ -19,7 +19,7 @@ const RED_CROSS_FUNDRAISERS: &str = "/american-red-cross/fundraisers.xml";
 pub async fn create_fundraiser(world: &World, title: &str, description: &str) -> (String, String) {
     let nonprofit = world.client.details(200, "american-red-cross").await;
     let (_, private) = world.create_key(access::keys::Kind::Private).await;
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     let basic = format!(
         "Basic {}",
         STANDARD.encode(format!("{}:{private}", world.client.key))

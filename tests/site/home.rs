@@ -85,7 +85,7 @@ async fn the_home_page_lists_active_fundraisers(world: &World) {
     world
         .execute("update fundraisers set hidden_at = 1, hidden_reason = 'test'")
         .await;
-    world.app.fundraisers.refresh().await.unwrap();
+    world.app.giving.fundraisers.refresh().await.unwrap();
     world.app.clock.advance(Duration::from_secs(6));
     let page = world.client.get_plain(200, "/").await.text();
     assert!(!page.contains("active-fundraisers"));

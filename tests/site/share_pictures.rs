@@ -79,7 +79,7 @@ async fn the_share_picture_of_a_fundraiser_changes_with_its_total(world: &World)
         name: None,
         is_public: false,
     };
-    world.app.recorder.record(donation).await.unwrap();
+    world.app.giving.recorder.record(donation).await.unwrap();
     let after = picture(world, &page).await;
     assert_ne!(before, after);
     assert_ne!(world.client.get_plain(200, &after).await.body, empty.body);

@@ -58,7 +58,7 @@ async fn donate(world: &World, fundraiser: &str) {
         name: Some("Lia Live".parse().unwrap()),
         is_public: true,
     };
-    world.app.recorder.record(donation).await.unwrap();
+    world.app.giving.recorder.record(donation).await.unwrap();
 }
 
 /// The path and the content of the share picture of a page.
@@ -159,7 +159,7 @@ async fn test_money_shows_only_in_test_mode(world: &World) {
         amount: None,
         refund_id: None,
     };
-    world.app.recorder.refund(refund).await.unwrap();
+    world.app.giving.recorder.refund(refund).await.unwrap();
     let modes = world
         .texts("select source || ' ' || kind || ' ' || mode from ledger_entries order by sequence")
         .await;

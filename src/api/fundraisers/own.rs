@@ -226,7 +226,7 @@ pub async fn fundraisers(
         fundraisers: listed
             .iter()
             .zip(&slugs)
-            .map(|(fundraiser, slug)| FundraiserBody::new(fundraiser, slug, &app.urls, livemode, now))
+            .map(|(fundraiser, slug)| FundraiserBody::new(fundraiser, slug, &app.site.urls, livemode, now))
             .collect(),
         pagination: Pagination::new(page as u64, take as u64, total),
     };
@@ -257,7 +257,7 @@ async fn apply(
     let changed = if dry_run {
         update.apply(&current, app.clock.millis()).map_err(to_error)?
     } else {
-        let changed = app.recorder.change(account, current.id, update).await;
+        let changed = app.giving.recorder.change(account, current.id, update).await;
         changed.map_err(|error| match error {
             giving::Error::NotFound => Error::own_fundraiser_not_found(&current.id.to_string()),
             error => to_error(error),
@@ -265,7 +265,7 @@ async fn apply(
     };
     let slug = slug_of(&app.directory, &changed).await?;
     let (livemode, now) = (!app.is_test_mode(), app.clock.millis());
-    let body = to_json(&changed, &slug, &app.urls, livemode, now, dry_run);
+    let body = to_json(&changed, &slug, &app.site.urls, livemode, now, dry_run);
     Ok(private_json(body))
 }
 

@@ -63,7 +63,7 @@ pub async fn fundraiser(
     let body = FundraiserDetailsBody {
         message: "OK",
         data: FundraiserDetails {
-            fundraiser: FundraiserBody::new(&shown.fundraiser, &slug, &app.urls, livemode, now),
+            fundraiser: FundraiserBody::new(&shown.fundraiser, &slug, &app.site.urls, livemode, now),
             users: creator
                 .map(|username| UserBody {
                     id: shown.fundraiser.account.0,
@@ -73,10 +73,10 @@ pub async fn fundraiser(
                 .collect(),
             nonprofits: raw_json(|out| {
                 json::list(out, &nonprofits, |out, each| {
-                    app.nonprofit_json.nonprofit(out, each);
+                    app.site.nonprofit_json.nonprofit(out, each);
                 });
             }),
-            tags: raw_json(|out| app.nonprofit_json.tags(out, causes)),
+            tags: raw_json(|out| app.site.nonprofit_json.tags(out, causes)),
         },
     };
     let body = serde_json::to_vec(&body).expect("a fundraiser is plain data");
@@ -133,7 +133,7 @@ async fn find(
     let nonprofit = found.map_err(|error| Error::from_resolve(error, nonprofit))?;
     let not_found = || Error::fundraiser_not_found(name);
     let parsed = FundraiserName::parse(name).ok_or_else(not_found)?;
-    let found = app.fundraisers.find(nonprofit, parsed).await?;
+    let found = app.giving.fundraisers.find(nonprofit, parsed).await?;
     let is_visible = |found: &Arc<FundraiserWithTotals>| {
         let fundraiser = &found.fundraiser;
         let is_own = |key: &Arc<Key>| fundraiser.account == key.account || key.is_operator;

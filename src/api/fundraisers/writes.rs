@@ -109,7 +109,7 @@ pub async fn create(
     });
     let _guard = request
         .as_ref()
-        .map(|request| app.in_flight.begin(request))
+        .map(|request| app.giving.in_flight.begin(request))
         .transpose()?;
     if let Some(request) = &request
         && let Some(response) = idempotency::store::find(&app.db, request, app.clock.millis()).await?
@@ -142,10 +142,15 @@ pub async fn create(
             ..fundraiser
         };
         return Ok(super::own::private_json(to_json(
-            &preview, &nonprofit, &app.urls, livemode, now, true,
+            &preview,
+            &nonprofit,
+            &app.site.urls,
+            livemode,
+            now,
+            true,
         )));
     }
-    let urls = app.urls.clone();
+    let urls = app.site.urls.clone();
     let respond = move |new: &Fundraiser, now: i64| StoredResponse {
         location: urls.fundraiser_api(&nonprofit, &new.slug),
         body: to_json(new, &nonprofit, &urls, livemode, now, false),
@@ -155,7 +160,7 @@ pub async fn create(
         request,
         review,
     };
-    let created = app.recorder.create(command, respond).await;
+    let created = app.giving.recorder.create(command, respond).await;
     Ok(created_response(created.map_err(to_error)?))
 }
 

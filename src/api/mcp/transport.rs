@@ -55,7 +55,8 @@ fn check_origin(app: &App, headers: &HeaderMap) -> Result<()> {
     };
     let origin = origin.to_str().unwrap_or_default();
     let host = origin.split_once("://").map_or("", |(_, host)| host);
-    let is_own = app.urls.public() == origin || app.urls.public().starts_with(&format!("{origin}/"));
+    let is_own =
+        app.site.urls.public() == origin || app.site.urls.public().starts_with(&format!("{origin}/"));
     let name = if host.ends_with(']') {
         host
     } else {

@@ -102,7 +102,7 @@ impl Card {
     fn new(app: &App, view: &View, id: &str) -> Option<Card> {
         let nonprofit = view.nonprofit(locate(view, id)?)?;
         let fact = |property: Property| {
-            let values = property.values(&nonprofit, app.directory.causes(), &app.urls);
+            let values = property.values(&nonprofit, app.directory.causes(), &app.site.urls);
             let values: Vec<String> = values
                 .into_iter()
                 .map(|value| match value {
@@ -120,7 +120,7 @@ impl Card {
             place: describe(&nonprofit),
             description: nonprofit.description(&nonprofit.location()).into_owned(),
             facts: SHOWN.into_iter().filter_map(fact).collect(),
-            profile_url: app.urls.profile(nonprofit.slug),
+            profile_url: app.site.urls.profile(nonprofit.slug),
         })
     }
 }

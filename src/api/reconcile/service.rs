@@ -28,7 +28,7 @@ pub async fn get(State(app): State<App>, RawQuery(query): RawQuery, request: Req
                 Err(Error::MissingKey) => None,
                 Err(error) => return Err(error),
             };
-            Ok(json(&manifest::manifest(&app.urls, key.as_deref())))
+            Ok(json(&manifest::manifest(&app.site.urls, key.as_deref())))
         }
         (queries, extend) => answer(&app, request, queries, extend).await,
     }
@@ -69,7 +69,7 @@ async fn answer(
 
 async fn respond(app: &App, queries: Option<String>, extend: Option<String>) -> Result<Response> {
     let view = usable_view(app)?;
-    let urls = app.urls.clone();
+    let urls = app.site.urls.clone();
     match (queries, extend) {
         (Some(queries), _) => {
             let queries = queries::parse(&parse_object(&queries, "queries")?)?;

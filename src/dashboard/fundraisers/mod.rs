@@ -134,7 +134,7 @@ pub async fn create(
     let id = Uuid::try_parse(data.text("once")).map(FundraiserId);
     let id = id.map_err(|_| Error::NotAForm)?;
     if store::find(&app.db, id).await?.is_some() {
-        return Ok(Flash::AlreadyDone.redirect(&app.public_url, &path(id)));
+        return Ok(Flash::AlreadyDone.redirect(&app.site.public_url, &path(id)));
     }
     if let Some(refusal) = refuse_to_create(&app, &user, &layout, Tab::Fundraisers).await? {
         return Ok(refusal);
@@ -180,9 +180,12 @@ pub async fn create(
         review: app.config.fundraisers.review,
     };
     // The page that follows is the same for every request with this key, so the response needs no content.
-    let created = app.recorder.create(command, |_, _| StoredResponse::default());
+    let created = app
+        .giving
+        .recorder
+        .create(command, |_, _| StoredResponse::default());
     match created.await {
-        Ok(_) => Ok(Flash::FundraiserCreated.redirect(&app.public_url, &path(id))),
+        Ok(_) => Ok(Flash::FundraiserCreated.redirect(&app.site.public_url, &path(id))),
         Err(giving::Error::Invalid(errors)) => {
             form::add_errors(&mut form, errors, t);
             Ok(new_with(&user, layout, form).invalid())
@@ -199,7 +202,7 @@ async fn admit(app: &App, user: &SignedIn) -> Result<(), u64> {
         per_minute: app.limits().of_class(Class::Create),
         address: None,
     };
-    let decision = app.limiter.admit(&call, app.clock.instant()).await;
+    let decision = app.access.limiter.admit(&call, app.clock.instant()).await;
     if decision.is_admitted() {
         Ok(())
     } else {
@@ -275,11 +278,16 @@ pub async fn edit(
             let totals = ledger::find_totals(&app.db, fundraiser.id).await?;
             return preview::show(&app, &user, layout, subject, &changed, totals, &data).await;
         }
-        Ok(_) => Some(app.recorder.change(user.account, fundraiser.id, update).await),
+        Ok(_) => Some(
+            app.giving
+                .recorder
+                .change(user.account, fundraiser.id, update)
+                .await,
+        ),
         Err(error) => Some(Err(error)),
     };
     match changed {
-        Some(Ok(changed)) => Ok(Flash::FundraiserChanged.redirect(&app.public_url, &path(changed.id))),
+        Some(Ok(changed)) => Ok(Flash::FundraiserChanged.redirect(&app.site.public_url, &path(changed.id))),
         Some(Err(giving::Error::Invalid(errors))) => {
             form::add_errors(&mut form, errors, t);
             Ok(edit_with(&app, &user, layout, fundraiser, form).await?.invalid())
@@ -375,8 +383,8 @@ async fn update(
     flash: Flash,
 ) -> Result<Response> {
     let id = find_own(app, user, id).await?.id;
-    app.recorder.change(user.account, id, update).await?;
-    Ok(flash.redirect(&app.public_url, &path(id)))
+    app.giving.recorder.change(user.account, id, update).await?;
+    Ok(flash.redirect(&app.site.public_url, &path(id)))
 }
 
 /// Finds a fundraiser of the signed-in user. Fundraisers of other users are not found.

@@ -103,8 +103,8 @@ impl FundraiserView {
             supporters: totals.supporters,
             start_date: fundraiser.starts_at.map(format_date),
             end_date: fundraiser.ends_at.map(format_date),
-            page: app.urls.fundraiser(&nonprofit, &fundraiser.slug),
-            api_url: app.urls.fundraiser_api(&nonprofit, &fundraiser.slug),
+            page: app.site.urls.fundraiser(&nonprofit, &fundraiser.slug),
+            api_url: app.site.urls.fundraiser_api(&nonprofit, &fundraiser.slug),
             title: fundraiser.title,
             description: fundraiser.description,
         })
@@ -147,8 +147,8 @@ async fn list_nonprofits(app: &App, fundraiser: &Fundraiser) -> Result<Vec<(Stri
         let found = app.directory.find(&Identifier::Id(*id)).await?;
         let known = found.as_ref().and_then(NonprofitRef::nonprofit);
         nonprofits.push(match known {
-            Some(nonprofit) => (nonprofit.name.to_owned(), app.urls.profile(nonprofit.slug)),
-            None => (id.to_string(), app.urls.profile(&id.to_string())),
+            Some(nonprofit) => (nonprofit.name.to_owned(), app.site.urls.profile(nonprofit.slug)),
+            None => (id.to_string(), app.site.urls.profile(&id.to_string())),
         });
     }
     Ok(nonprofits)

@@ -76,11 +76,12 @@ pub async fn suspend(
     };
     let actor = Actor::Account(user.account);
     let suspended = app
+        .giving
         .recorder
         .suspend((account.id, &account.username), &reason, actor);
     suspended.await?;
-    app.keys.refresh().await?;
-    Ok(Flash::AccountSuspended.redirect(&app.public_url, &path(&account)))
+    app.access.keys.refresh().await?;
+    Ok(Flash::AccountSuspended.redirect(&app.site.public_url, &path(&account)))
 }
 
 /// `POST /dashboard/operator/accounts/{username}/restore`
@@ -92,13 +93,13 @@ pub async fn restore(
     let account = find(&app, &username).await?;
     let (actor, now) = (Actor::Account(user.account), app.clock.millis());
     let is_restored = suspension::restore(&app.db, (account.id, &account.username), actor, now).await?;
-    app.keys.refresh().await?;
+    app.access.keys.refresh().await?;
     let flash = if is_restored {
         Flash::AccountRestored
     } else {
         Flash::AlreadyDone
     };
-    Ok(flash.redirect(&app.public_url, &path(&account)))
+    Ok(flash.redirect(&app.site.public_url, &path(&account)))
 }
 
 /// `POST /dashboard/operator/accounts/{username}/reset-two-factor`
@@ -119,7 +120,7 @@ pub async fn reset_two_factor(
     } else {
         Flash::AlreadyDone
     };
-    Ok(flash.redirect(&app.public_url, &path(&account)))
+    Ok(flash.redirect(&app.site.public_url, &path(&account)))
 }
 
 /// `GET /dashboard/operator/accounts/{username}/remove-name`
@@ -198,7 +199,7 @@ async fn remove(
     let subject = (account.id, account.username.as_str());
     let removed = app.remove_from_profile(subject, part, Actor::Account(user.account));
     let flash = if removed.await? { done } else { Flash::AlreadyDone };
-    Ok(flash.redirect(&app.public_url, &path(&account)))
+    Ok(flash.redirect(&app.site.public_url, &path(&account)))
 }
 
 async fn find(app: &App, username: &str) -> Result<Account> {

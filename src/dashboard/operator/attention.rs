@@ -114,7 +114,7 @@ pub async fn list(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
 }
 
 fn list_anchors(app: &App, t: &AttentionTexts) -> Vec<Attention> {
-    let (status, mut found) = (app.anchors.status(), Vec::new());
+    let (status, mut found) = (app.giving.anchors.status(), Vec::new());
     if status.missing > 0 {
         let item = Attention::counted(Severity::Problem, t.missing_entries, status.missing);
         found.push(item.detail(t.missing_entries_remedy));
@@ -143,13 +143,13 @@ async fn measure_disk(app: &App, t: &AttentionTexts) -> Option<Attention> {
 /// Lists the background jobs that fail, and the requests that failed in the last day, on this server.
 fn list_jobs(app: &App, t: &AttentionTexts) -> Vec<Attention> {
     let now = app.clock.millis();
-    let jobs = app.failing_jobs.list().into_iter().map(|failing| {
+    let jobs = app.telemetry.failing_jobs.list().into_iter().map(|failing| {
         let text = fill(t.job, &[("job", failing.job)]);
         let item = Attention::new(Severity::Problem, text);
         item.when(failing.since, now).detail(failing.error)
     });
     let mut found: Vec<Attention> = jobs.collect();
-    let errors = app.recent_errors.list();
+    let errors = app.telemetry.recent_errors.list();
     let errors: Vec<_> = errors.iter().filter(|failed| failed.at > now - DAY).collect();
     if let Some(last) = errors.first() {
         let item = Attention::counted(Severity::Problem, t.errors, errors.len() as i64);

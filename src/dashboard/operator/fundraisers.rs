@@ -156,7 +156,7 @@ pub async fn remove_comment(
     } else {
         Flash::AlreadyDone
     };
-    Ok(flash.redirect(&app.public_url, &path(fundraiser.id)))
+    Ok(flash.redirect(&app.site.public_url, &path(fundraiser.id)))
 }
 
 async fn decide(app: &App, user: &SignedIn, id: FundraiserId, decision: Decision) -> Result<Response> {
@@ -175,7 +175,7 @@ async fn decide(app: &App, user: &SignedIn, id: FundraiserId, decision: Decision
         Status::InReview => LIST_PATH.to_owned(),
         _ => path(id),
     };
-    Ok(flash.redirect(&app.public_url, &target))
+    Ok(flash.redirect(&app.site.public_url, &target))
 }
 
 async fn find(app: &App, id: &str) -> Result<Fundraiser> {

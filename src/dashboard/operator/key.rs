@@ -120,7 +120,7 @@ fn path(id: KeyId) -> String {
 
 fn redirect(app: &App, is_found: bool, id: KeyId, flash: Flash) -> Result<Response> {
     if is_found {
-        Ok(flash.redirect(&app.public_url, &path(id)))
+        Ok(flash.redirect(&app.site.public_url, &path(id)))
     } else {
         Err(Error::NotFound)
     }

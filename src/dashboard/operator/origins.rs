@@ -59,5 +59,5 @@ pub async fn allow(State(app): State<App>, Operator(user): Operator, data: FormD
     } else {
         Flash::AlreadyDone
     };
-    Ok(flash.redirect(&app.public_url, LIST_PATH))
+    Ok(flash.redirect(&app.site.public_url, LIST_PATH))
 }

@@ -133,7 +133,7 @@ pub async fn recent_errors(
     layout: Layout,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    let errors = app.recent_errors.list();
+    let errors = app.telemetry.recent_errors.list();
     let list_page = ListPage::parse(query.as_deref(), errors.len() as i64);
     let shown = errors.into_iter().skip(list_page.skipped() as usize);
     let page = ErrorsPage {

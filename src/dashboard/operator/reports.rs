@@ -86,7 +86,7 @@ pub async fn close(
     } else {
         Flash::AlreadyDone
     };
-    Ok(flash.redirect(&app.public_url, LIST_PATH))
+    Ok(flash.redirect(&app.site.public_url, LIST_PATH))
 }
 
 /// `POST /dashboard/operator/reports/{id}/hide`: hides the reported fundraiser and closes the report.
@@ -111,7 +111,7 @@ pub async fn hide(
     let decision = Decision::Hide(reason);
     app.moderation().decide(fundraiser, decision, actor).await?;
     store::close(&app.db, report.id, actor, app.clock.millis()).await?;
-    Ok(Flash::FundraiserHidden.redirect(&app.public_url, LIST_PATH))
+    Ok(Flash::FundraiserHidden.redirect(&app.site.public_url, LIST_PATH))
 }
 
 async fn find(app: &App, id: &str) -> Result<Report> {

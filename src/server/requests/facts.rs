@@ -48,7 +48,7 @@ impl RequestFacts {
     pub(super) fn new(app: &App, request: &Request) -> RequestFacts {
         let path = request.uri().path();
         let parent = trace_context::parent_of(request.headers());
-        let trace = app.traces.begin(parent).map(|active| RequestTrace {
+        let trace = app.telemetry.traces.begin(parent).map(|active| RequestTrace {
             span: request_span(&active.queries),
             active,
         });

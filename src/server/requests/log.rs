@@ -20,7 +20,7 @@ const SEARCH_ROUTE: &str = "/v0.2/search/{searchTerm}";
 /// Records a request whose response is ready.
 pub(super) fn record(facts: &RequestFacts, status: StatusCode) {
     let took = facts.app.clock.instant() - facts.started;
-    let (metrics, route) = (&facts.app.metrics, facts.route());
+    let (metrics, route) = (&facts.app.telemetry.metrics, facts.route());
     metrics.request(route, status, took);
     if let Some(trace) = &facts.trace {
         spans::send(facts, trace, status, took);
@@ -52,13 +52,13 @@ fn count_usage(facts: &RequestFacts, route: &str, status: StatusCode) {
     let (endpoint, now) = (Endpoint::of_route(route), facts.app.clock.millis());
     let keys = [&facts.record.key, &facts.record.private_key];
     for key in keys.into_iter().filter_map(OnceLock::get) {
-        facts.app.usage.count(*key, endpoint, status.as_u16(), now);
+        facts.app.access.usage.count(*key, endpoint, status.as_u16(), now);
     }
 }
 
 /// Adds a request that failed to the list that operators see.
 fn note_failure(facts: &RequestFacts, route: &str, status: StatusCode) {
-    facts.app.recent_errors.note(FailedRequest {
+    facts.app.telemetry.recent_errors.note(FailedRequest {
         at: facts.app.clock.millis(),
         request: facts.id.to_string(),
         method: facts.method.to_string(),

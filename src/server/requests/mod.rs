@@ -36,7 +36,7 @@ pub struct RequestLayer {
 impl RequestLayer {
     /// Creates the layer of a server.
     pub fn new(app: App) -> RequestLayer {
-        let site = Identity::new(&app.config.site, &app.site_files);
+        let site = Identity::new(&app.config.site, &app.site.site_files);
         RequestLayer { app, site }
     }
 }

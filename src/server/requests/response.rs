@@ -34,7 +34,7 @@ pub(super) fn write_problem(facts: &RequestFacts, response: &mut Response) {
     if facts.is_page {
         write_error_page(&problem, response, &facts.id);
     } else {
-        problem.write(response, &facts.id, facts.app.urls.public());
+        problem.write(response, &facts.id, facts.app.site.urls.public());
     }
 }
 

@@ -55,6 +55,7 @@ pub(super) fn send(facts: &RequestFacts, trace: &RequestTrace, status: StatusCod
     });
     facts
         .app
+        .telemetry
         .traces
         .send([request].into_iter().chain(queries).collect());
 }

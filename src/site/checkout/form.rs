@@ -178,7 +178,7 @@ fn meta(app: &App, layout: &Layout, target: &Target) -> Meta {
         layout,
         &fill(t.title, &name),
         &fill(t.about, &name),
-        app.urls.page(&target.path),
+        app.site.urls.page(&target.path),
     );
     if target.refusal.is_some() {
         meta.noindex()
@@ -259,7 +259,7 @@ async fn admit(app: &App, client: Client) -> Result<()> {
         per_minute: app.config.checkout.starts_per_minute,
         address: None,
     };
-    let decision = app.checkouts.admit(&call, app.clock.instant()).await;
+    let decision = app.giving.checkouts.admit(&call, app.clock.instant()).await;
     if decision.is_admitted() {
         Ok(())
     } else {

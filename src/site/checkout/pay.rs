@@ -223,7 +223,7 @@ async fn show(
         }),
         // Not for a fundraiser that was hidden or has ended since, and not in a dialog on another site.
         share: (donation.state == DonationState::Completed && target.refusal.is_none() && embedder.is_none())
-            .then(|| ShareLinks::new(&target.name, app.urls.page(&target.path))),
+            .then(|| ShareLinks::new(&target.name, app.site.urls.page(&target.path))),
         name: target.name,
         path: target.path,
         return_urls,

@@ -47,7 +47,7 @@ impl Target {
     }
 
     pub async fn fundraiser(app: &App, nonprofit: &str, name: &str) -> Result<Target> {
-        let shown = fundraiser_links::find(&app.directory, &app.fundraisers, nonprofit, name).await?;
+        let shown = fundraiser_links::find(&app.directory, &app.giving.fundraisers, nonprofit, name).await?;
         Target::of_fundraiser(app, &shown.fundraiser).await
     }
 

@@ -132,7 +132,7 @@ struct OperationPage<'a> {
 
 /// Returns the routes of the documentation.
 pub fn routes(app: &App, description: OpenApi) -> Router<App> {
-    let public_url = app.urls.public().to_owned();
+    let public_url = app.site.urls.public().to_owned();
     let render = move || Documentation::new(&public_url, &description);
     let documentation = Arc::new(LazyLock::new(render));
     let overview = Arc::clone(&documentation);
@@ -220,7 +220,12 @@ impl Documentation {
         let layout = Layout::new(Section::Developers);
         let content = &guide.page;
         let page = GuidePage {
-            meta: Meta::new(&layout, &content.title, &content.lead, app.urls.page(&guide.path)),
+            meta: Meta::new(
+                &layout,
+                &content.title,
+                &content.lead,
+                app.site.urls.page(&guide.path),
+            ),
             frame: self.frame(&guide.path, &content.title, &content.headings),
             lead_html: &content.lead_html,
             html: reader.fill(&content.html),
@@ -251,7 +256,7 @@ impl Documentation {
         let layout = Layout::new(Section::Developers);
         let path = "/developers/search";
         let page = ResultsPage {
-            meta: Meta::new(&layout, &title, texts.search_label, app.urls.page(path)).noindex(),
+            meta: Meta::new(&layout, &title, texts.search_label, app.site.urls.page(path)).noindex(),
             frame: Frame {
                 typed,
                 ..self.frame(path, &title, &[])
@@ -272,7 +277,7 @@ impl Documentation {
         let layout = Layout::new(Section::Developers);
         let path = "/developers/reference";
         let page = ReferencePage {
-            meta: Meta::new(&layout, texts.title, texts.lead, app.urls.page(path)),
+            meta: Meta::new(&layout, texts.title, texts.lead, app.site.urls.page(path)),
             frame: self.frame(path, texts.title, &[]),
             tags: &self.tags,
             operations: &self.operations,
@@ -301,13 +306,13 @@ impl Documentation {
                 &layout,
                 &operation.title,
                 &operation.summary,
-                app.urls.page(&path),
+                app.site.urls.page(&path),
             ),
             frame: self.frame(&path, &operation.title, &operation.headings),
             request: (!query.is_empty()).then(|| operation.request(&inputs, &public_key)),
             operation,
             inputs,
-            base: app.urls.public(),
+            base: app.site.urls.public(),
             public_key,
             layout,
         };

@@ -41,7 +41,7 @@ pub async fn fundraiser(
     PathPair(nonprofit, name): PathPair,
 ) -> Result<Response> {
     admit(&app, client).await?;
-    let found = fundraiser_links::find(&app.directory, &app.fundraisers, &nonprofit, &name).await?;
+    let found = fundraiser_links::find(&app.directory, &app.giving.fundraisers, &nonprofit, &name).await?;
     let (fundraiser, t) = (&found.fundraiser, &PUBLIC_EN.fundraiser);
     let totals = found.totals.counted(app.is_test_mode());
     let goal = Goal::after(totals.raised, fundraiser.goal).amount();

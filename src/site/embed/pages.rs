@@ -147,9 +147,9 @@ pub async fn embed(State(app): State<App>, RawQuery(query): RawQuery) -> Result<
             &layout,
             texts.title,
             texts.lead,
-            app.urls.page("/developers/embed"),
+            app.site.urls.page("/developers/embed"),
         ),
-        origin: app.urls.public().to_owned(),
+        origin: app.site.urls.public().to_owned(),
         options,
         snippet,
         suggestions,
@@ -220,14 +220,14 @@ async fn thermometer_snippet(app: &App, options: &EmbedOptions, t: &EmbedTexts) 
     if options.fundraiser.is_empty() {
         return Ok(Err(t.no_fundraiser));
     }
-    let public = app.urls.public();
+    let public = app.site.urls.public();
     let path = options.fundraiser.strip_prefix(public);
     let path = path.unwrap_or(&options.fundraiser);
     let path = path.split(['?', '#']).next().unwrap_or(path).trim_matches('/');
     let Some((nonprofit, name)) = path.split_once("/f/") else {
         return Ok(Err(t.unknown_fundraiser));
     };
-    match fundraiser_links::find(&app.directory, &app.fundraisers, nonprofit, name).await {
+    match fundraiser_links::find(&app.directory, &app.giving.fundraisers, nonprofit, name).await {
         Ok(found) => {
             let path = fundraiser_links::path_of(&app.directory, &found.fundraiser).await?;
             Ok(Ok(Snippet::new(path, found.fundraiser.title.clone(), options)))

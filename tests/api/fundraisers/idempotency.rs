@@ -85,9 +85,9 @@ async fn a_request_is_refused_while_another_with_its_key_is_in_progress(world: &
         name: "order-1".to_owned(),
         hash: [0; 32],
     };
-    let guard = world.app.in_flight.begin(&request).unwrap();
+    let guard = world.app.giving.in_flight.begin(&request).unwrap();
     assert!(matches!(
-        world.app.in_flight.begin(&request),
+        world.app.giving.in_flight.begin(&request),
         Err(Error::InProgress)
     ));
     let key = [("idempotency-key", "order-1")];

@@ -178,7 +178,7 @@ pub async fn donate_in(
         name: None,
         is_public: false,
     };
-    world.app.recorder.record(donation).await
+    world.app.giving.recorder.record(donation).await
 }
 
 /// Asserts that the ledger passes its check and has this many entries.

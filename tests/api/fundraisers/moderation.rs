@@ -182,7 +182,7 @@ async fn a_hidden_fundraiser_is_only_for_its_owner_and_operators(world: &World) 
     operators::set(&world.app.db, &eve, true, Actor::Command, 0)
         .await
         .unwrap();
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     assert_eq!(
         other.get(200, READ).await.json["data"]["fundraiser"]["status"],
         "HIDDEN"
@@ -190,7 +190,7 @@ async fn a_hidden_fundraiser_is_only_for_its_owner_and_operators(world: &World) 
     operators::set(&world.app.db, &eve, false, Actor::Command, 0)
         .await
         .unwrap();
-    world.app.keys.refresh().await.unwrap();
+    world.app.access.keys.refresh().await.unwrap();
     other.get(404, READ).await;
 
     // On pages, by their sessions.

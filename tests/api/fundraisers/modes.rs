@@ -101,7 +101,7 @@ async fn a_refund_has_the_mode_of_its_donation(world: &World) {
         (refunded.mode, refunded.totals),
         (Mode::Live, Some(totals(400, 1)))
     );
-    app.fundraisers.refresh().await.unwrap();
+    app.giving.fundraisers.refresh().await.unwrap();
     assert_eq!(live.raised(&created).await["raised"], 400);
     assert_eq!(organizer.raised(&created).await["supporters"], 1);
     app.db.close().await;

@@ -44,7 +44,7 @@ pub async fn refund_donation(
         amount: cents.map(Cents::new),
         refund_id: refund_id.map(label),
     };
-    world.app.recorder.refund(request).await
+    world.app.giving.recorder.refund(request).await
 }
 
 /// Creates a fundraiser for three nonprofits with equal weights.
@@ -238,7 +238,7 @@ async fn a_donation_recorded_by_another_process_appears_after_a_refresh(world: &
             &[],
         )
         .await;
-    other.fundraisers.refresh().await.unwrap();
+    other.giving.fundraisers.refresh().await.unwrap();
     let raised = elsewhere.raised(&created).await;
     assert_eq!(
         (&raised["raised"], &raised["goalAmount"]),
@@ -277,7 +277,7 @@ async fn concurrent_donations_on_two_servers_leave_no_gap_and_lose_nothing(world
             name: None,
             is_public: false,
         };
-        tasks.spawn(async move { app.recorder.record(donation).await.unwrap().is_new });
+        tasks.spawn(async move { app.giving.recorder.record(donation).await.unwrap().is_new });
     }
     let new = tasks
         .join_all()
@@ -312,7 +312,7 @@ async fn hundreds_of_concurrent_donations_are_all_counted(world: &World) {
             name: (number % 3 == 0).then(|| label("Ana")),
             is_public: number % 2 == 0,
         };
-        tasks.spawn(async move { app.recorder.record(donation).await.unwrap().is_new });
+        tasks.spawn(async move { app.giving.recorder.record(donation).await.unwrap().is_new });
     }
     assert!(tasks.join_all().await.into_iter().all(|is_new| is_new));
     let raised = organizer.raised(&created).await;
