@@ -179,6 +179,21 @@ struct OpenedStore {
     saved_keys: Option<SavedKeys>,
 }
 
+impl Caches {
+    /// Creates empty caches that hold up to `size` bytes together.
+    fn new(size: usize) -> Caches {
+        Caches {
+            // The hits of a search are much smaller than a page.
+            search_answers: SearchAnswers::new(size / 8, size / 8),
+            details: AnswerCache::new(size / 4),
+            pages: AnswerCache::new(size / 2),
+            home_page: TimedCache::default(),
+            share_cards: ShareCards::default(),
+            provenance: Provenance::default(),
+        }
+    }
+}
+
 impl Deref for App {
     type Target = Parts;
 
@@ -237,7 +252,7 @@ impl App {
             .with_counters(metrics.emails.deliveries.clone());
         let places = Place::all(blobs.clone(), &config.anchors, &config.data);
         let public_url = PublicUrl::new(&config.public_url);
-        let recent_answers = config.search.recent_answers;
+        let caches = Caches::new(config.search.recent_answers);
         let access = AccessParts {
             limits: ArcSwap::from_pointee(config.limits),
             key_saver: KeySaver::new(&config.data, store),
@@ -275,15 +290,6 @@ impl App {
             public_url,
             urls,
             site_files,
-        };
-        let caches = Caches {
-            // The hits of a search are much smaller than a page.
-            search_answers: SearchAnswers::new(recent_answers / 8, recent_answers / 8),
-            details: AnswerCache::new(recent_answers / 4),
-            pages: AnswerCache::new(recent_answers / 2),
-            home_page: TimedCache::default(),
-            share_cards: ShareCards::default(),
-            provenance: Provenance::default(),
         };
         let telemetry = Telemetry {
             traces: Traces::new(&config.telemetry, clock.clone(), metrics.spans.dropped.clone()),

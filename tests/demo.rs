@@ -13,6 +13,7 @@ use secrecy::SecretString;
 use sqlx::postgres::{PgPool, PgPoolCopyExt};
 use sqlx::sqlite::SqlitePool;
 use sqlx::{AssertSqlSafe, Executor};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
 
@@ -129,10 +130,11 @@ async fn copy_to_sqlite(
 ) -> sqlx::Result<()> {
     let mut script = "begin immediate;\n".to_owned();
     for table in &demo.tables {
-        script += &format!("insert into {table} select * from demo.{table};\n");
+        let _ = writeln!(script, "insert into {table} select * from demo.{table};");
     }
     // A trigger records a new token, which is not the one of the snapshot.
-    script += &format!(
+    let _ = write!(
+        script,
         "update imports set started_at = {now}, finished_at = {now};
         update revisions set revision = 1 where topic = 'directory';
         delete from revision_tokens where topic = 'directory' and revision = 1;

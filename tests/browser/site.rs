@@ -83,6 +83,8 @@ impl Site {
     }
 
     pub async fn start_with(provider: Provider) -> Site {
+        static DEMO: OnceCell<Vec<(PathBuf, Vec<u8>)>> = OnceCell::const_new();
+
         let folder = tempfile::tempdir().unwrap();
         let mut config = settings(folder.path());
         config.giving = provider;
@@ -90,7 +92,6 @@ impl Site {
         let url = format!("http://{}", listener.local_addr().unwrap());
         config.public_url.clone_from(&url);
         config.checkout.starts_per_minute = 100_000;
-        static DEMO: OnceCell<Vec<(PathBuf, Vec<u8>)>> = OnceCell::const_new();
         for (name, content) in DEMO.get_or_init(import_demo).await {
             let path = config.data.join(name);
             data_folder::create_folder(path.parent().unwrap()).unwrap();

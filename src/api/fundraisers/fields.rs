@@ -32,16 +32,16 @@ const ORDER: [&str; 8] = [
 /// The fields of a body, and the errors found so far.
 #[derive(Debug)]
 pub(super) struct Fields<'a> {
-    fields: &'a Map<String, Value>,
+    body: &'a Map<String, Value>,
     errors: Vec<FieldError>,
     /// The positions in `forNonprofits` of the nonprofits that could be read.
     pub(super) positions: Vec<usize>,
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(fields: &'a Map<String, Value>) -> Fields<'a> {
+    pub(super) fn new(body: &'a Map<String, Value>) -> Fields<'a> {
         Fields {
-            fields,
+            body,
             errors: Vec::new(),
             positions: Vec::new(),
         }
@@ -63,12 +63,12 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
-        self.fields.contains_key(name)
+        self.body.contains_key(name)
     }
 
     /// Returns a field, or null if it is omitted.
     pub(super) fn get(&self, name: &str) -> &'a Value {
-        self.fields.get(name).unwrap_or(&NULL)
+        self.body.get(name).unwrap_or(&NULL)
     }
 
     pub(super) fn add_error(&mut self, field: impl Into<String>, detail: impl Into<String>) {

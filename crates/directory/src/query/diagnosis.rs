@@ -96,20 +96,16 @@ impl View {
     fn count_removed(&self, text: &str, filter: &SearchFilter, field: FilterField) -> usize {
         let hits = self.find_hits(text, MAX_CONSIDERED, &filter.without(field));
         let locations = hits.iter().map(|hit| hit.location);
-        match (field, &filter.near) {
-            (FilterField::Near, Some(near)) => {
-                let area = Area::new(near);
-                locations
-                    .filter(|location| !area.contains(self.zip(*location)))
-                    .count()
-            }
-            _ => {
-                let labels = filter.labels(field);
-                locations
-                    .filter(|location| !labels.iter().any(|label| self.has_label(*location, label)))
-                    .count()
-            }
+        if let (FilterField::Near, Some(near)) = (field, &filter.near) {
+            let area = Area::new(near);
+            return locations
+                .filter(|location| !area.contains(self.zip(*location)))
+                .count();
         }
+        let labels = filter.labels(field);
+        locations
+            .filter(|location| !labels.iter().any(|label| self.has_label(*location, label)))
+            .count()
     }
 
     fn has_label(&self, location: HitLocation, label: &str) -> bool {
