@@ -1,4 +1,33 @@
 //! Fundraisers, donations and their ledger, and the checkout with its payment providers.
+//!
+//! Everything that changes money, fundraisers or moderation is written by one task, which combines all waiting work into
+//! one transaction. So entries are numbered without gaps, and the events of the outbox are in the order of the entries.
+//! Rules are pure functions; SQL is in the `store.rs` of each module.
+//!
+//! # Where to start reading
+//!
+//! Start with [`Recorder`], the only way to write, and follow a donation:
+//!
+//! - [`checkout`]: turns a submitted form into a started donation, and settles it when it is paid.
+//! - [`providers`]: how donations are paid.
+//! - [`donations`]: the rules of donations and refunds, and lists of them.
+//! - [`ledger`]: entries and their postings, the task that writes them, checkpoints, anchors and the outbox.
+//! - [`fundraisers`]: typed inputs, rules, a cache, and decisions of operators.
+//! - [`check`] and [`export`]: verify and export the whole ledger.
+//!
+//! # The way of a donation's amount
+//!
+//! 1. The form of the site parses the amount into [`Cents`](platform::money::Cents). It keeps this type from here on.
+//! 2. [`StartDonation`](checkout::start::StartDonation) holds the form; the IDs of the donation are an HMAC of its fields.
+//! 3. `checkout::store` inserts the donation, which stays as it is while the donor is on the payment page.
+//! 4. The provider charges the amount, and the donation becomes pending.
+//! 5. [`Settlement::settle`](checkout::settle::Settlement::settle) finds the recipient and makes a
+//!    [`NewDonation`](donations::NewDonation).
+//! 6. [`Recorder`] sends it to the [`writer`](ledger::writer), which returns the existing entry if it was recorded before.
+//! 7. `donations::donation` drafts an entry: the donor gives the amount, and each nonprofit receives its share by weight.
+//! 8. The batch appends the draft with a sequence number, the running totals and the hash of the entry before it.
+//! 9. `ledger::pending` inserts entries, postings and outbox rows; the caller continues once the commit is on disk.
+//! 10. [`check`] computes all sums again and compares them with the entries and totals.
 
 pub mod check;
 pub mod checkout;

@@ -1,4 +1,9 @@
 //! Operators' decisions about fundraisers, and the emails that notify their owners.
+//!
+//! A decision goes through the [`Recorder`], like a donation: the change, its history, the audit entry and the outbox
+//! row are one transaction, and other servers learn of it from the outbox row. Suspending an account closes its
+//! fundraisers in the same transaction. Requests of the account that were authenticated earlier are refused when they
+//! write, because the transaction reads the standing of the account.
 
 use crate::error::Error;
 use crate::fundraisers::moderate::{Decided, Decision};

@@ -1,5 +1,8 @@
 //! Which of several statements about a nonprofit is shown: what an operator imported comes before what the IRS published,
 //! and the newer before the older.
+//!
+//! Only this module decides, both for the record of a nonprofit and for the sources of its fields. The record holds the
+//! values; the sources are read from the store when they are requested.
 
 use super::filing::Filing;
 use super::rows::Profile;

@@ -1,4 +1,6 @@
 //! Explains why a search found little: words that no nonprofit has, filters, corrected typos.
+//!
+//! Computed only on request, because it repeats the search without each of its filters.
 
 use crate::nonprofits::ein::Ein;
 use crate::query::filter::{FilterField, SearchFilter};

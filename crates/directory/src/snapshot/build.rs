@@ -1,4 +1,7 @@
 //! Builds a snapshot from the store: reads all rows, sorts them by prominence, and writes the file.
+//!
+//! Nonprofits that left the IRS files can be looked up, but not searched or browsed. They come last, after the
+//! documents of the index.
 
 use crate::nonprofits::assemble::assemble;
 use crate::nonprofits::causes::Causes;

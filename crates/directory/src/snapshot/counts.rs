@@ -1,4 +1,6 @@
 //! How many nonprofits there are in the directory, and what is known about them.
+//!
+//! The snapshot holds the counts, and a view corrects them by its overlay, so nothing is scanned.
 
 use crate::nonprofits::Nonprofit;
 

@@ -9,6 +9,9 @@
 //!
 //! Numbers are little-endian. A file with a wrong length or checksum cannot be opened. A new file is written under a
 //! temporary name, synced and then renamed, so a file with its final name is always complete.
+//!
+//! The header names the store, the revision with its token, and the version of the rules. A file whose token is not
+//! part of the history of the store is not opened, even if its name is that of the newest revision.
 
 use memmap2::Mmap;
 use platform::db::Revision;

@@ -3,6 +3,9 @@
 //! A process that builds holds a lock on a file in the folder, so an import and a server on the same machine never build
 //! the same snapshot twice. The lock is released when the process ends. Servers that share a store also share a lease:
 //! one of them builds and publishes, and the others fetch. If that fails, each builds its own, one after the other.
+//!
+//! The lease only saves work: it lapses if its holder dies, and two servers that build at once publish two snapshots
+//! with the same content. The others look for a manifest twice a second.
 
 use crate::directory::Directory;
 use crate::snapshot::build::BuildReport;

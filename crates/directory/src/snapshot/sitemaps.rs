@@ -5,6 +5,8 @@
 //! changed since the snapshot appears with the next one; until then the former URLs redirect.
 //!
 //! Only nonprofits are listed. A sitemap of fundraisers would have to leave out those that are not public.
+//!
+//! A thread with the lowest priority writes the file when a server switches to a new snapshot.
 
 use crate::snapshot::Snapshot;
 use crate::snapshot::file::{SnapshotError, SnapshotFile, SnapshotMeta, SnapshotWriter};

@@ -3,6 +3,10 @@
 //! The first column of the file says what a row is. `name`: a name with the phrase is also known with the alias instead.
 //! `spelling`: the same, but the nonprofit ranks lower when it is found so. `lead-in`: what
 //! people leave out at the start of a name. `place`: another name of a location, given as city and state. `word`: words that match each other, separated by `|`.
+//!
+//! Aliases are applied when the index is built, so a search costs the same with them. A kind is a term of the index
+//! that cannot be typed: words that mean a kind are replaced by its term in a second pass of the search, whose results
+//! rank lower.
 
 use crate::nonprofits::kinds;
 use ::search::Thesaurus;

@@ -4,6 +4,9 @@
 //! secret of the store. A form that is sent twice is one donation, on any number of servers. A form that is changed
 //! after the Back button, or sent to another nonprofit, is another donation. So a donation never changes, and the
 //! amount on its payment page is always the amount that is charged.
+//!
+//! A retry needs no lock to find its donation. The receipt has an ID of its own, because anyone who knows that ID can
+//! open the receipt.
 
 use super::partner::Partner;
 use super::{Donation, State};

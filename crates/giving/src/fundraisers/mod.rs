@@ -1,4 +1,8 @@
 //! Fundraisers: campaigns that raise money for one or more nonprofits.
+//!
+//! The weights of the nonprofits that a fundraiser supports count relative to the largest, to 53 bits
+//! (`Weights::relative` in `platform`). Shares are computed with integers, and a weight of 1e-300 next to 1 counts as
+//! zero.
 
 pub mod cache;
 pub mod change;

@@ -6,6 +6,9 @@
 //! Only this folder writes `ledger_head`, `ledger_entries`, `ledger_postings`, `donor_names` and `outbox`. A batch of the
 //! [`writer`] inserts into all five at once (`pending/store.rs`), because they must agree and SQLite takes the statements
 //! as one text. Names are erased in `store.rs`, and old events in `outbox/store.rs`; entries and postings never change.
+//!
+//! There is no index by time, because every donation would pay for it. Entries are in the order in which they were
+//! recorded, so a time is found by bisection (`donations/summary.rs`).
 
 pub mod anchors;
 pub(crate) mod audit;

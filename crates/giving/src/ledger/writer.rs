@@ -3,6 +3,10 @@
 //! A commit waits for the disk, so sharing commits is many times faster than one commit per write. Work is rejected before
 //! it writes. If work fails nevertheless, the transaction is rolled back and each job is retried alone, so that one job
 //! cannot make the others fail.
+//!
+//! A transaction locks the row of `ledger_head`, so entries are numbered without gaps on any number of servers, and one
+//! query prefetches what all jobs read. If PostgreSQL does not confirm a commit within `COMMIT_TIMEOUT`, its outcome is
+//! unknown: callers get an error that asks them to try again, and the retry finds what was written.
 
 use super::batch::Batch;
 use super::prefetch::Prefetch;

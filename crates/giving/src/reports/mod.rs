@@ -1,4 +1,7 @@
 //! Reports: messages of visitors to operators about a fundraiser or a nonprofit.
+//!
+//! A correction that a nonprofit requests is a report with a reason of its own, so there is one list, one command and
+//! one way to erase the email address.
 
 pub mod store;
 

@@ -4,6 +4,9 @@
 //! not, but the history has the EINs of those that they added or changed (`nonprofit_history`), and the IDs of those
 //! without an EIN (`changes_without_ein`). If nothing is recorded, as for the first import, what changed is not known, and a
 //! copy of the directory has to be exported again.
+//!
+//! The cursor of a reader contains the token of a revision, so it is rejected after an older copy of the database was
+//! restored.
 
 mod store;
 

@@ -2,6 +2,15 @@
 //!
 //! The hash chain proves that no entry was changed, but not that none is missing at the end: an older copy of the database
 //! has a valid ledger too. An anchor in another place proves that there were more entries.
+//!
+//! Anchors are not signed: an anchor is evidence because of the place where it is stored. Whoever can delete anchors
+//! can hide a loss, whatever they contain, so a second place that does not allow deletion helps.
+//!
+//! Every server compares the ledger with its anchors once per minute. One of them writes a new anchor if the ledger
+//! grew; a claim in the database decides which.
+//!
+//! A loss that an operator accepts is recorded in the database for each anchor, with an HMAC. It belongs to the
+//! restored database: if the lost copy is found again, nothing is excused there.
 
 pub mod comparison;
 pub mod log;

@@ -2,6 +2,9 @@
 //!
 //! Sequence numbers have no gaps and follow the order of commits, so a reader that remembers the last one misses nothing.
 //! Old rows are pruned, oldest first; the ledger itself is never pruned.
+//!
+//! `ledger_head` records up to which row the outbox was pruned, so `causeway check` notices a row that is missing for
+//! another reason.
 
 pub mod store;
 

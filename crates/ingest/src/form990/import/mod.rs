@@ -3,6 +3,10 @@
 //! The facts of all returns are put in a temporary file, without a lock. Then they are merged with the stored returns of
 //! their EIN, in order of EIN and in one transaction: of several filings for a period only the newest is kept, and only
 //! the last periods are. What the page of a nonprofit shows is taken from the returns that are kept.
+//!
+//! Memory holds only which filing is the newest for each EIN and period. Returns that are stored with the same ID and
+//! digest are skipped, and files can be imported in any order. The table `return_profiles` has what a page shows, so
+//! building a snapshot reads one small row per nonprofit.
 
 mod filing_order;
 mod merge;
