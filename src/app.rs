@@ -147,7 +147,7 @@ pub struct SiteParts {
     pub site_files: SiteFiles,
 }
 
-/// Answers that are kept while the directory is the same.
+/// Answers that are cached until the directory changes.
 #[derive(Debug)]
 pub struct Caches {
     pub search_answers: SearchAnswers,

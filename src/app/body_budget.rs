@@ -2,7 +2,7 @@
 //!
 //! A body that outgrows its first block waits until its whole length fits into the shares of its account, of its network
 //! and of the server, and keeps that memory until it is dropped. It waits only once, and every body waits for the three
-//! shares in the same order, so bodies cannot wait for each other in a circle.
+//! shares in the same order, so there is no deadlock.
 
 use ipnet::IpNet;
 use platform::ids::AccountId;
@@ -26,7 +26,7 @@ pub struct Owner {
 #[derive(Clone, Debug)]
 pub struct BodyBudget {
     total: Arc<Semaphore>,
-    /// The shares of those who have large bodies now.
+    /// The shares of the accounts and networks that have large bodies now.
     shares: Arc<Mutex<HashMap<ShareOwner, Weak<Semaphore>>>>,
     account_blocks: usize,
     network_blocks: usize,
@@ -71,7 +71,7 @@ impl BodyBudget {
         Reservation { _permits: permits }
     }
 
-    /// Returns the share of an owner, which lives as long as somebody holds or awaits a part of it.
+    /// Returns the share of an owner, which exists as long as a body holds or awaits a part of it.
     fn share(&self, owner: ShareOwner, size: usize) -> Arc<Semaphore> {
         let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(share) = shares.get(&owner).and_then(Weak::upgrade) {

@@ -109,7 +109,7 @@ pub fn render<'a>(
     out
 }
 
-/// What a search depends on, as it is asked for.
+/// The inputs of a search, borrowed to look it up in the cache.
 #[derive(Hash)]
 struct Search<'a> {
     /// The number of the view.

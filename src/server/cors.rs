@@ -18,7 +18,7 @@ pub struct CorsPolicy {
 }
 
 impl CorsPolicy {
-    /// Returns the policy of a path, or `None` unless it belongs to the API or to a service for other programs.
+    /// Returns the policy of a path. `None` if it belongs neither to the API nor to a service for other programs.
     pub fn of_path(path: &str) -> Option<CorsPolicy> {
         let first = path.trim_start_matches('/').split('/').next();
         let is_open = matches!(first, Some("v0.2" | "reconcile" | "mcp"));

@@ -93,7 +93,7 @@ impl Target {
             .link(self.path, t.back)
     }
 
-    /// Stores a report, unless the network sends too many, and returns the page that says so.
+    /// Stores a report, unless the network has sent too many, and returns the page that confirms it.
     pub(super) async fn send(
         self,
         app: &App,

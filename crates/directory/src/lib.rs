@@ -8,7 +8,7 @@
 //!
 //! The folders are in the order of a request:
 //!
-//! - [`nonprofits`]: what a nonprofit is. `assemble` makes a [`Nonprofit`](nonprofits::Nonprofit) of what the files say.
+//! - [`nonprofits`]: what a nonprofit is. `assemble` builds a [`Nonprofit`](nonprofits::Nonprofit) from what the files say.
 //! - [`snapshot`]: all nonprofits in one file, its overlay, and how servers build, share and replace it.
 //! - [`query`]: search, lists by cause, circles around a place, matching of names, and why a search found little.
 //! - [`history`]: what each import changed, and which file a fact comes from.
@@ -19,13 +19,13 @@
 //! 1. A handler calls [`Directory::resolve`] with a slug, an EIN or an ID as typed.
 //! 2. [`Identifier`](nonprofits::identifier::Identifier) parses it, or there is no such nonprofit.
 //! 3. [`Directory::view`] returns the current view, without a lock.
-//! 4. The overlay is asked first: what changed since the snapshot was built replaces what is in it.
+//! 4. The overlay is searched first: what changed since the snapshot was built replaces what is in it.
 //! 5. Otherwise a table of the snapshot, by the hash of the identifier, gives the position of the record.
-//! 6. A former slug is found in a list of its own and leads to the same position.
-//! 7. [`NonprofitRef`] holds the view and the position, so that the file stays mapped while somebody reads it.
+//! 6. A former slug is found in a list of its own, with the same position.
+//! 7. [`NonprofitRef`] holds the view and the position, so the file stays mapped while the record is in use.
 //! 8. [`NonprofitRef::nonprofit`] reads the record in place: texts are slices of the file, and nothing is copied.
 //! 9. A list of results takes the JSON of each nonprofit from the snapshot as well, see [`snapshot::item`].
-//! 10. Without a snapshot, `nonprofits::store` reads the row, and `assemble` makes the same record of it.
+//! 10. Without a snapshot, `nonprofits::store` reads the row, and `assemble` builds the same record from it.
 
 mod directory;
 pub mod history;

@@ -2,7 +2,7 @@
 //! what happened.
 //!
 //! Extractors record the key of a request and the verdict of its rate limit in the
-//! [`RequestRecord`](crate::http::request_record::RequestRecord); the layer reads it once the response is there.
+//! [`RequestRecord`](crate::http::request_record::RequestRecord); the layer reads it once the response is ready.
 
 mod facts;
 mod log;

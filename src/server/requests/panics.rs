@@ -1,4 +1,4 @@
-//! Panics of handlers, which end a request and not the server.
+//! Catches panics of handlers, so that they end a request and not the server.
 
 use crate::http::error::Error;
 use axum::response::{IntoResponse, Response};

@@ -1,4 +1,4 @@
-//! What every response has: a body for errors and common headers. Some requests are answered without a handler.
+//! Completes every response with common headers and, for errors, a body. Answers some requests without a handler.
 
 use super::facts::RequestFacts;
 use crate::http::error::{Error, Problem};

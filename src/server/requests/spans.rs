@@ -60,7 +60,7 @@ pub(super) fn send(facts: &RequestFacts, trace: &RequestTrace, status: StatusCod
         .send([request].into_iter().chain(queries).collect());
 }
 
-/// Returns the name of a standard method. Others have one name together, as the conventions of OpenTelemetry say.
+/// Returns the name of a standard method. All others share one name, as the conventions of OpenTelemetry require.
 fn known_method(method: &Method) -> &str {
     match *method {
         Method::GET

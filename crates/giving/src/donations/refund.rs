@@ -1,6 +1,4 @@
 //! Refunds: each is an entry of its own that reverses a donation or a part of it.
-//!
-//! A refund is split by what each nonprofit still holds of the donation, so none gives back more than it received.
 
 use super::label::Label;
 use super::outcome::{DonationError, RecordedEntry};

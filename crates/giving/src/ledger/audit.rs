@@ -54,7 +54,8 @@ impl Audit {
         }
     }
 
-    /// Continues an audit from a checkpoint, with the balances at that point of the donors and donations of later entries. `refunded` are the donations after it that have refunds.
+    /// Continues an audit from a checkpoint, with the balances at that point of the donors and donations of later entries.
+    /// `refunded` are the donations after it that have refunds.
     pub(crate) fn resume(
         known: HashSet<FundraiserId>,
         beneficiaries: HashMap<FundraiserId, Beneficiaries>,
@@ -87,7 +88,8 @@ impl Audit {
         audit
     }
 
-    /// Returns the sums after the entries so far, from which another audit can continue. `None` if there are no entries, or errors.
+    /// Returns the sums after the entries so far, from which another audit can continue. `None` if there are no entries, or
+    /// if there are errors.
     pub(crate) fn checkpoint(&self) -> Option<Checkpoint> {
         if self.sequence == 0 || !self.errors.is_empty() {
             return None;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// A transaction in progress, and where the ledger and the outbox end within it.
 #[derive(Debug)]
 pub struct Batch {
-    /// For other tables than those of the ledger and the outbox, whose rows may still be pending.
+    /// For tables other than those of the ledger and the outbox, whose rows may still be pending.
     pub tx: Tx,
     pub head: Head,
     pub state: LedgerState,

@@ -181,7 +181,7 @@ fn answer(jobs: &mut Vec<Job>, outcome: &Result<(), WriteError>) {
 enum TransactionError {
     /// Before any work was done, or by a timeout: the database does not respond, so other jobs would fail too.
     Store(WriteError),
-    /// In the work of a job. The transaction was rolled back.
+    /// A job failed. The transaction was rolled back.
     Work(WriteError),
     /// In the commit. It may have succeeded, so nothing is retried.
     Commit(WriteError),
@@ -246,7 +246,7 @@ async fn run_batch(
     let store_error = |error: sqlx::Error| TransactionError::Store(error.into());
     let work_error = |error: sqlx::Error| TransactionError::Work(error.into());
     let mut tx = db.write().await.map_err(store_error)?;
-    // SQLite has locked the whole file when the transaction began.
+    // SQLite locked the whole file when the transaction began.
     if let Tx::Postgres(_) = tx {
         store::lock_head(&mut tx).await.map_err(store_error)?;
     }

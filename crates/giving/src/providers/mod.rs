@@ -1,4 +1,4 @@
-//! Payment providers: how donations are paid, as the settings choose.
+//! Payment providers: how donations are paid. The settings choose one.
 
 pub mod link;
 pub mod test;

@@ -11,7 +11,7 @@ pub enum CardResult {
     InvalidNumber,
 }
 
-/// Returns the result of charging a test card: one number succeeds, the others show how failures look.
+/// Returns the result of charging a test card: one number succeeds, and each of the others fails in its own way.
 pub fn charge(number: &str) -> CardResult {
     let digits: String = number
         .chars()

@@ -1,6 +1,6 @@
 //! Reads Form 990, 990-EZ and 990-PF returns as the IRS publishes them: XML of every schema version since 2008.
 //!
-//! Where a fact stands in a return is written in `data/form990_paths.csv`, not in code. Versions are never refused: a return
+//! Where each fact is in a return is data, in `data/form990_paths.csv`, not code. Versions are never refused: a return
 //! is read by the names of its elements.
 
 mod archive;

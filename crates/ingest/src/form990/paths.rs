@@ -1,4 +1,4 @@
-//! Where the facts stand in a return: the tree of all paths in `data/form990_paths.csv`.
+//! Where the facts are in a return: the tree of all paths in `data/form990_paths.csv`.
 
 use foldhash::HashMap;
 use std::sync::LazyLock;
