@@ -83,7 +83,7 @@ fn inconsistent_rows_are_among_the_differences() {
     let differences = check["differences"].to_string();
     for expected in [
         "the picture picture-00, the cover of fundraiser",
-        "entry 7 has legs",
+        "entry 7 has postings",
         "belongs to fundraiser 00000000-0000-0000-0000-000000000000, which does not exist",
     ] {
         assert!(differences.contains(expected), "{expected}: {differences}");
