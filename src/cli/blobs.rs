@@ -20,8 +20,10 @@ pub(super) enum Blobs {
         after_help = "Example:\n  causeway blobs copy /var/lib/causeway/blobs 's3://pictures?endpoint=https://s3.example.org&region=us-east-1'"
     )]
     Copy {
+        /// The folder or s3:// URL to copy from
         #[arg(value_name = "FROM")]
         from: String,
+        /// The folder or s3:// URL to copy to
         #[arg(value_name = "TO")]
         to: String,
     },

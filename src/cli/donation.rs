@@ -46,6 +46,7 @@ pub(super) enum Donation {
         after_help = "Example:\n  echo '{\"nonprofit\":\"530196605\",\"amount\":2500,\"donor\":\"d-17\",\"externalId\":\"ch_1\"}' > donations.jsonl\n  causeway donation import donations.jsonl"
     )]
     Import {
+        /// A file of JSON Lines, one donation per line
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// Record test donations, which only a server in test mode counts

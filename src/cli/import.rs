@@ -22,6 +22,7 @@ pub(super) enum Import {
     /// Import IRS EO BMF files (.csv, .csv.gz or .zip); pass all of them at once
     #[command(after_help = "Example:\n  causeway import irs eo1.csv eo2.csv eo3.csv eo4.csv")]
     Irs {
+        /// EO BMF files: .csv, .csv.gz or .zip
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
         /// Import even if more than 5% of the directory is missing from the files
@@ -45,6 +46,7 @@ pub(super) enum Import {
         after_help = "Example:\n  echo '{\"ein\":\"530196605\",\"websiteUrl\":\"https://www.redcross.org\"}' > more.jsonl\n  causeway import nonprofits more.jsonl"
     )]
     Nonprofits {
+        /// Files of JSON Lines, one nonprofit per line
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
@@ -54,6 +56,7 @@ pub(super) enum Import {
         after_help = "Example:\n  causeway import 990 2026_TEOS_XML_01A.zip 2026_TEOS_XML_02A.zip"
     )]
     Returns {
+        /// Returns in XML, compressed with gzip or not, and ZIP bundles of the IRS
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
@@ -67,6 +70,7 @@ pub(super) enum Import {
 /// A list file of the IRS.
 #[derive(Args)]
 pub(super) struct ListFile {
+    /// The list as the IRS publishes it, or its .zip
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Import even if more than 5% of the stored rows are missing from the file

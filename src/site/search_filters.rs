@@ -302,7 +302,12 @@ mod tests {
             "Within 25 miles of 45.52,-122.68"
         );
         let unknown = parse("near=00000");
-        assert!(unknown.place_error(t).unwrap().contains("no ZIP code 00000"));
+        assert!(
+            unknown
+                .place_error(t)
+                .unwrap()
+                .contains("could not find ZIP code 00000")
+        );
         assert!(
             parse("near=00000&radius=50")
                 .radii()

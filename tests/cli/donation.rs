@@ -146,7 +146,7 @@ fn the_source_of_our_own_pages_is_reserved() {
     let site = [&record("p-1", "5")[..], &["--source", "site"]].concat();
     let error = cli.fail(&site);
     assert!(
-        error.contains("the source site is reserved for donations made on our own pages")
+        error.contains("the source site is reserved for donations made at our own checkout")
             && error.contains("choose another source"),
         "{error}"
     );
@@ -183,7 +183,7 @@ fn a_file_is_imported_completely_or_not_at_all_and_only_once() {
     let output = cli.run(1, &["donation", "import", "bad.jsonl"]);
     for expected in [
         "line 2: ",
-        "amount is a whole number",
+        "amount must be a whole number of cents",
         "donor is invalid",
         "externalId is missing",
         "public must be true or false",

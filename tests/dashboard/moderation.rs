@@ -423,7 +423,7 @@ async fn an_operator_removes_a_display_name_and_a_picture(world: &World) {
         let url = format!("{page}/{part}");
         let confirm = operator.get(200, &url).await.text();
         assert!(
-            confirm.contains(title) && confirm.contains("of grace"),
+            confirm.contains(title) && confirm.contains("by grace"),
             "{confirm}"
         );
         operator.post(303, &url, &[]).await;
