@@ -80,7 +80,7 @@ fn every_write_route_refuses_a_full_disk_with_503() {
 /// The paths of all pages with a form, those that end the session or the account last.
 fn form_routes() -> Vec<String> {
     let routes = PAGES.split(".route(").skip(1);
-    let forms = routes.filter(|route| route.contains(".post("));
+    let forms = routes.filter(|route| route.contains("form("));
     let paths = forms.filter_map(|route| route.split('"').nth(1));
     let mut paths: Vec<String> = paths.map(str::to_owned).collect();
     paths.sort_by_key(|path| ends_session(path));

@@ -290,7 +290,7 @@ impl Workload {
     }
 
     /// Creates a fundraiser. On a slow machine, a server starts before its database responds, and rejects writes until then.
-    fn create_when_available(&self, server: SocketAddr, key: &str) -> client::Response {
+    pub fn create_when_available(&self, server: SocketAddr, key: &str) -> client::Response {
         let mut response = None;
         eventually("the server writes", || {
             let created = self.create(server, key).expect("a response");
