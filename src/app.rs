@@ -269,7 +269,7 @@ impl App {
             attempts: windows.clone().map_or_else(AttemptLimiter::default, |windows| {
                 AttemptLimiter::shared(windows, metrics.local_limit_decisions())
             }),
-            hashing: PasswordHasher::new(metrics.password_hashes.clone()),
+            hashing: PasswordHasher::new(config.accounts.hash_cost, metrics.password_hashes.clone()),
             usage: Usage::default(),
             count_saver: saver::CountSaver::default(),
         };

@@ -19,6 +19,7 @@ pub use settings::{
 };
 pub use sources::{DEFAULTS, Overrides, SettingValues, environment_warnings};
 
+use access::accounts::hashing::HashCost;
 use anyhow::Context;
 use config::Source;
 use giving::providers::Provider;
@@ -41,10 +42,10 @@ impl Config {
         Ok((validate::validate(raw)?, values))
     }
 
-    /// Returns the default settings for tests, with a data folder in `folder`, a port that the system picks, and the test
-    /// provider.
+    /// Returns the default settings for tests, with a data folder in `folder`, a port that the system picks, the test
+    /// provider, and hashes of passwords that take no time.
     pub fn for_tests(folder: &Path) -> Config {
-        let config = Config::load(&Overrides {
+        let mut config = Config::load(&Overrides {
             data: Some(folder.join("data")),
             listen: Some("127.0.0.1:0".to_owned()),
             metrics_listen: Some("off".to_owned()),
@@ -52,10 +53,9 @@ impl Config {
             ..Overrides::default()
         })
         .expect("the defaults are valid");
-        Config {
-            giving: Provider::Test,
-            ..config
-        }
+        config.giving = Provider::Test;
+        config.accounts.hash_cost = HashCost::LOWEST;
+        config
     }
 
     /// Returns the settings with the address that the server listens on, which differs if the port was 0.

@@ -9,6 +9,7 @@ use crate::config::settings::{
     TelemetrySettings,
 };
 use access::accounts::AccountSettings;
+use access::accounts::hashing::HashCost;
 use access::origins::settings::OriginSettings;
 use anyhow::{Context, bail};
 use directory::DirectorySettings;
@@ -301,6 +302,7 @@ fn accounts(raw: &RawAccounts, mail: &MailSettings) -> anyhow::Result<AccountSet
     Ok(AccountSettings {
         sign_up: raw.sign_up,
         mail_domains,
+        hash_cost: HashCost::RECOMMENDED,
     })
 }
 

@@ -15,6 +15,7 @@ pub mod token;
 pub mod two_factor;
 pub mod verified_password;
 
+use hashing::HashCost;
 use platform::ids::AccountId;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -79,12 +80,14 @@ impl Account {
     }
 }
 
-/// Who may create an account.
+/// Who may create an account, and how its password is hashed.
 #[derive(Clone, Debug)]
 pub struct AccountSettings {
     pub sign_up: SignUp,
     /// If this is not empty, sign-up requires an email address of one of these domains, which has to be confirmed.
     pub mail_domains: Vec<String>,
+    /// Not a setting of operators: only tests have another cost than the recommended one.
+    pub hash_cost: HashCost,
 }
 
 /// Whether anyone may sign up.
@@ -138,6 +141,7 @@ mod tests {
         let settings = AccountSettings {
             sign_up: SignUp::Open,
             mail_domains: vec!["example.org".to_owned()],
+            hash_cost: HashCost::LOWEST,
         };
         assert!(settings.admits("ada@Example.ORG"));
         for bad in [
