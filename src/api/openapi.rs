@@ -50,8 +50,8 @@ impl Modify for Keys {
     }
 }
 
-/// Returns the routes of the API and their description.
-pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
+/// The routes of the API and their description, which are the same for every server in a process.
+static DESCRIBED: LazyLock<(Router<App>, utoipa::openapi::OpenApi)> = LazyLock::new(|| {
     let (router, mut description) = OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(nonprofits::details))
         .routes(routes!(finances::finances))
@@ -72,13 +72,22 @@ pub fn described() -> (Router<App>, utoipa::openapi::OpenApi) {
         .split_for_parts();
     examples::add(&mut description);
     (router, description)
+});
+
+/// Returns the routes of the API.
+pub fn routes() -> Router<App> {
+    DESCRIBED.0.clone()
+}
+
+/// Returns the description of the API.
+pub fn description() -> &'static utoipa::openapi::OpenApi {
+    &DESCRIBED.1
 }
 
 /// Returns the description of all routes, as committed in `openapi.json`.
 pub fn text() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let mut text = described()
-            .1
+        let mut text = description()
             .to_pretty_json()
             .expect("the description is plain data");
         text.push('\n');

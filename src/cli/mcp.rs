@@ -23,8 +23,7 @@ impl Mcp {
     /// Answers one message per line until standard input ends.
     pub(super) async fn run(self, app: &App) -> anyhow::Result<()> {
         app.refresh_directory().await?;
-        let (api, _) = openapi::described();
-        let api = api.with_state(app.clone());
+        let api = openapi::routes().with_state(app.clone());
         let server = StdioServer::new(app.clone(), api, &self.key, self.private_key.as_deref());
         let mut input = std::io::stdin().lock();
         let mut line = Vec::new();

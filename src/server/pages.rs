@@ -25,7 +25,7 @@ use axum::middleware::from_fn;
 use utoipa::openapi::OpenApi;
 
 /// Returns the routes of all pages. Form submissions from other origins are rejected.
-pub fn pages(app: &App, description: OpenApi) -> Router<App> {
+pub fn pages(app: &App, description: &'static OpenApi) -> Router<App> {
     Router::new()
         .merge(public())
         .merge(account())

@@ -68,7 +68,7 @@ fn without_trailing_slash(uri: &Uri) -> Option<Uri> {
 
 /// Returns all routes and layers.
 pub fn router(app: App) -> Routes {
-    let (api, description) = openapi::described();
+    let api = openapi::routes();
     let deadline = DeadlineLayer::new(app.config.serve.request_timeout, |cause| match cause {
         TimeoutCause::RequestBody => Error::BodyTimeout.into_response(),
         TimeoutCause::Handler => Error::Timeout.into_response(),
@@ -103,7 +103,7 @@ pub fn router(app: App) -> Routes {
             "/embed/fundraisers/{nonprofit}/{fundraiser}",
             get(embed::data::fundraiser),
         )
-        .merge(pages::pages(&app, description))
+        .merge(pages::pages(&app, openapi::description()))
         .fallback(async || Error::NotFound)
         .method_not_allowed_fallback(async || Error::MethodNotAllowed)
         .layer((

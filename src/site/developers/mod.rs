@@ -131,9 +131,9 @@ struct OperationPage<'a> {
 }
 
 /// Returns the routes of the documentation.
-pub fn routes(app: &App, description: OpenApi) -> Router<App> {
+pub fn routes(app: &App, description: &'static OpenApi) -> Router<App> {
     let public_url = app.site.urls.public().to_owned();
-    let render = move || Documentation::new(&public_url, &description);
+    let render = move || Documentation::new(&public_url, description);
     let documentation = Arc::new(LazyLock::new(render));
     let overview = Arc::clone(&documentation);
     let pages = Arc::clone(&documentation);
