@@ -36,6 +36,7 @@ pub use query::{Parameter, Query, Row, query};
 pub use revision::{Revision, Topic};
 pub use store_error::StoreError;
 
+use futures_util::future::BoxFuture;
 use sqlx::{PgConnection, Sqlite, SqliteConnection, SqlitePool, Transaction};
 use std::time::Duration;
 
@@ -104,34 +105,42 @@ const TRUNCATE_LOG: &str = "pragma wal_checkpoint(truncate)";
 const BEGIN_POSTGRES: &str = "begin";
 const BEGIN_VIEW: &str = "begin isolation level repeatable read, read only";
 
+// A future is compiled where it is awaited, and with it what it awaits. Those of these functions are boxed, so that the
+// pools and connections of sqlx are compiled in this crate, and not again in every crate that has a transaction.
 impl Db {
     /// Begins a transaction that writes.
-    pub async fn write(&self) -> sqlx::Result<Tx> {
-        match self {
-            // SQLite takes its write lock at once, so two writers queue here instead of failing at commit.
-            Db::Sqlite { writer, .. } => Ok(Tx::Sqlite(writer.begin_with(BEGIN).await?)),
-            Db::Postgres(postgres) => Ok(Tx::Postgres(postgres.begin(BEGIN_POSTGRES).await?)),
-        }
+    pub fn write(&self) -> BoxFuture<'_, sqlx::Result<Tx>> {
+        Box::pin(async move {
+            match self {
+                // SQLite takes its write lock at once, so two writers queue here instead of failing at commit.
+                Db::Sqlite { writer, .. } => Ok(Tx::Sqlite(writer.begin_with(BEGIN).await?)),
+                Db::Postgres(postgres) => Ok(Tx::Postgres(postgres.begin(BEGIN_POSTGRES).await?)),
+            }
+        })
     }
 
     /// Begins a transaction that reads one consistent state of the database, however long it takes.
-    pub async fn view(&self) -> sqlx::Result<Tx> {
-        match self {
-            Db::Sqlite { readers, .. } => Ok(Tx::Sqlite(readers.begin().await?)),
-            Db::Postgres(postgres) => Ok(Tx::Postgres(postgres.begin(BEGIN_VIEW).await?)),
-        }
+    pub fn view(&self) -> BoxFuture<'_, sqlx::Result<Tx>> {
+        Box::pin(async move {
+            match self {
+                Db::Sqlite { readers, .. } => Ok(Tx::Sqlite(readers.begin().await?)),
+                Db::Postgres(postgres) => Ok(Tx::Postgres(postgres.begin(BEGIN_VIEW).await?)),
+            }
+        })
     }
 
     /// Removes deleted data from SQLite's write-ahead log. Returns `false` if the log is in use. Does nothing on PostgreSQL,
     /// which has autovacuum.
-    pub async fn truncate_log(&self) -> sqlx::Result<bool> {
-        match self {
-            Db::Sqlite { writer, .. } => {
-                let is_busy: i64 = sqlx::query_scalar(TRUNCATE_LOG).fetch_one(writer).await?;
-                Ok(is_busy == 0)
+    pub fn truncate_log(&self) -> BoxFuture<'_, sqlx::Result<bool>> {
+        Box::pin(async move {
+            match self {
+                Db::Sqlite { writer, .. } => {
+                    let is_busy: i64 = sqlx::query_scalar(TRUNCATE_LOG).fetch_one(writer).await?;
+                    Ok(is_busy == 0)
+                }
+                Db::Postgres(_) => Ok(true),
             }
-            Db::Postgres(_) => Ok(true),
-        }
+        })
     }
 
     /// Returns how long a trivial query may take, with the wait for a connection: never less than the operator lets
@@ -145,11 +154,13 @@ impl Db {
     }
 
     /// Returns whether the database responds, if only with a refusal. SQLite always does.
-    pub async fn responds(&self) -> bool {
-        match self {
-            Db::Sqlite { .. } => true,
-            Db::Postgres(postgres) => postgres.responds().await,
-        }
+    pub fn responds(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async move {
+            match self {
+                Db::Sqlite { .. } => true,
+                Db::Postgres(postgres) => postgres.responds().await,
+            }
+        })
     }
 
     /// Uses the connections of `connected` in place of none, after [`disconnected`](Db::disconnected).
@@ -160,24 +171,28 @@ impl Db {
     }
 
     /// Closes all connections.
-    pub async fn close(&self) {
-        match self {
-            Db::Sqlite { readers, writer } => {
-                readers.close().await;
-                writer.close().await;
+    pub fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            match self {
+                Db::Sqlite { readers, writer } => {
+                    readers.close().await;
+                    writer.close().await;
+                }
+                Db::Postgres(postgres) => postgres.pool().close().await,
             }
-            Db::Postgres(postgres) => postgres.pool().close().await,
-        }
+        })
     }
 }
 
 impl Tx {
     /// Commits the transaction.
-    pub async fn commit(self) -> sqlx::Result<()> {
-        match self {
-            Tx::Sqlite(tx) => tx.commit().await,
-            Tx::Postgres(tx) => tx.commit().await,
-        }
+    pub fn commit(self) -> BoxFuture<'static, sqlx::Result<()>> {
+        Box::pin(async move {
+            match self {
+                Tx::Sqlite(tx) => tx.commit().await,
+                Tx::Postgres(tx) => tx.commit().await,
+            }
+        })
     }
 
     /// Makes SQLite overwrite everything that is deleted from now on, even if that needs more writes.

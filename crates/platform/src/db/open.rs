@@ -7,6 +7,7 @@ use super::{Db, PING_TIMEOUT, Postgres, query};
 use crate::data_folder;
 use crate::settings::DatabaseSettings;
 use anyhow::{Context, bail};
+use futures_util::future::BoxFuture;
 use sqlx::Connection as _;
 use sqlx::SqlStr;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
@@ -71,36 +72,38 @@ const SYNCHRONOUS_FULL: i64 = 2;
 
 impl Db {
     /// Opens the database that the settings name and runs pending migrations.
-    pub async fn open(data: &Path, settings: &DatabaseSettings) -> anyhow::Result<Db> {
-        data_folder::open(data)?;
-        let url = settings.exposed_url();
-        // PostgreSQL serializes migrations by itself.
-        let lock = match url {
-            None => Some(lock_file(data.join("opening")).await?),
-            Some(_) => None,
-        };
-        let db = match url {
-            None => open_sqlite(&data.join(data_folder::DATABASE), settings).await?,
-            Some(url) => open_postgres(url, settings).await?,
-        };
-        let migrated = match &db {
-            Db::Sqlite { writer, .. } => migrator(|(_, _, sqlite, _)| sqlite).run(writer).await,
-            Db::Postgres(postgres) => {
-                migrator(|(_, _, _, postgres)| postgres)
-                    .run(&postgres.pool())
-                    .await
+    pub fn open<'a>(data: &'a Path, settings: &'a DatabaseSettings) -> BoxFuture<'a, anyhow::Result<Db>> {
+        Box::pin(async move {
+            data_folder::open(data)?;
+            let url = settings.exposed_url();
+            // PostgreSQL serializes migrations by itself.
+            let lock = match url {
+                None => Some(lock_file(data.join("opening")).await?),
+                Some(_) => None,
+            };
+            let db = match url {
+                None => open_sqlite(&data.join(data_folder::DATABASE), settings).await?,
+                Some(url) => open_postgres(url, settings).await?,
+            };
+            let migrated = match &db {
+                Db::Sqlite { writer, .. } => migrator(|(_, _, sqlite, _)| sqlite).run(writer).await,
+                Db::Postgres(postgres) => {
+                    migrator(|(_, _, _, postgres)| postgres)
+                        .run(&postgres.pool())
+                        .await
+                }
+            };
+            match migrated {
+                Ok(()) => {}
+                Err(MigrateError::VersionMissing(version)) => bail!(
+                    "the database was written by a newer version of Causeway (migration {version}); \
+                     run that version, or restore a backup made by this one"
+                ),
+                Err(error) => return Err(error).context("could not migrate the database"),
             }
-        };
-        match migrated {
-            Ok(()) => {}
-            Err(MigrateError::VersionMissing(version)) => bail!(
-                "the database was written by a newer version of Causeway (migration {version}); \
-                 run that version, or restore a backup made by this one"
-            ),
-            Err(error) => return Err(error).context("could not migrate the database"),
-        }
-        drop(lock);
-        Ok(db)
+            drop(lock);
+            Ok(db)
+        })
     }
 
     /// Creates a PostgreSQL database without a connection, for a server that starts while it is down. Queries fail at once
@@ -115,40 +118,44 @@ impl Db {
     }
 
     /// Makes SQLite read every page of its file, and fails if one is damaged. Does nothing on PostgreSQL.
-    pub async fn check_integrity(&self) -> anyhow::Result<()> {
-        let Db::Sqlite { readers, .. } = self else {
-            return Ok(());
-        };
-        let path = readers.connect_options().get_filename().display().to_string();
-        let report: Vec<String> = sqlx::query_scalar("pragma integrity_check")
-            .fetch_all(readers)
-            .await
-            .with_context(|| format!("could not read the database {path}; restore it from a backup"))?;
-        match report.first().map(String::as_str) {
-            Some("ok") => Ok(()),
-            first => bail!(
-                "the database {path} is damaged: {}; restore it from a backup",
-                first.unwrap_or("the integrity check returned nothing")
-            ),
-        }
+    pub fn check_integrity(&self) -> BoxFuture<'_, anyhow::Result<()>> {
+        Box::pin(async move {
+            let Db::Sqlite { readers, .. } = self else {
+                return Ok(());
+            };
+            let path = readers.connect_options().get_filename().display().to_string();
+            let report: Vec<String> = sqlx::query_scalar("pragma integrity_check")
+                .fetch_all(readers)
+                .await
+                .with_context(|| format!("could not read the database {path}; restore it from a backup"))?;
+            match report.first().map(String::as_str) {
+                Some("ok") => Ok(()),
+                first => bail!(
+                    "the database {path} is damaged: {}; restore it from a backup",
+                    first.unwrap_or("the integrity check returned nothing")
+                ),
+            }
+        })
     }
 
     /// Returns the ID of this database, which is generated at its first use.
-    pub async fn identity(&self, now: i64) -> sqlx::Result<Uuid> {
-        let stored: Option<Uuid> = self.fetch_optional_scalar(query(STORE_ID)).await?;
-        if let Some(id) = stored {
-            return Ok(id);
-        }
-        let mut tx = self.write().await?;
-        // If several processes start at once, one generates the ID and the others wait for it here.
-        tx.execute(query(LOCK)).await?;
-        let stored: Option<Uuid> = tx.fetch_optional_scalar(query(STORE_ID)).await?;
-        let id = stored.unwrap_or_else(Uuid::now_v7);
-        if stored.is_none() {
-            tx.execute(query(INSERT_STORE_ID).bind(id).bind(now)).await?;
-        }
-        tx.commit().await?;
-        Ok(id)
+    pub fn identity(&self, now: i64) -> BoxFuture<'_, sqlx::Result<Uuid>> {
+        Box::pin(async move {
+            let stored: Option<Uuid> = self.fetch_optional_scalar(query(STORE_ID)).await?;
+            if let Some(id) = stored {
+                return Ok(id);
+            }
+            let mut tx = self.write().await?;
+            // If several processes start at once, one generates the ID and the others wait for it here.
+            tx.execute(query(LOCK)).await?;
+            let stored: Option<Uuid> = tx.fetch_optional_scalar(query(STORE_ID)).await?;
+            let id = stored.unwrap_or_else(Uuid::now_v7);
+            if stored.is_none() {
+                tx.execute(query(INSERT_STORE_ID).bind(id).bind(now)).await?;
+            }
+            tx.commit().await?;
+            Ok(id)
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::revision::ALL_CURRENT;
 use super::{Changes, Db};
 use crate::settings::DatabaseSettings;
+use futures_util::future::BoxFuture;
 use sqlx::SqlitePool;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -13,11 +14,20 @@ impl Db {
     ///
     /// Servers run this; a command waits for its database. SQLite is a file: it needs no probe, and is checked for
     /// changes every `poll_interval`.
-    pub async fn watch(&self, changes: &Changes, settings: &DatabaseSettings, poll_interval: Duration) {
-        match self {
-            Db::Sqlite { readers, .. } => poll(readers, changes, poll_interval).await,
-            Db::Postgres(postgres) => Box::pin(postgres.watch(changes, settings.exposed_listen_url())).await,
-        }
+    pub fn watch<'a>(
+        &'a self,
+        changes: &'a Changes,
+        settings: &'a DatabaseSettings,
+        poll_interval: Duration,
+    ) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            match self {
+                Db::Sqlite { readers, .. } => poll(readers, changes, poll_interval).await,
+                Db::Postgres(postgres) => {
+                    postgres.watch(changes, settings.exposed_listen_url()).await;
+                }
+            }
+        })
     }
 }
 
