@@ -5,13 +5,13 @@ use crate::connection;
 use crate::connections::{ConnectionPermit, Connections};
 use crate::executor::StreamExecutor;
 use crate::refusal::Refuse;
-use crate::service::ConnectionService;
+use crate::service::{ConnectionService, ErasedService, erase};
 use crate::settings::{MAX_HTTP2_STREAMS, ServeSettings};
 use crate::state::{ConnectionState, Timeouts};
 use crate::stop::StopSignal;
 use crate::stream::{Lingering, MonitoredStream};
 use crate::unsent::UnsentLimits;
-use hyper::body::{Body, Incoming};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
@@ -21,7 +21,7 @@ use std::error::Error;
 use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -68,47 +68,15 @@ pub async fn serve<S, B>(
     service: S,
     settings: &ServeSettings,
     refuse: Refuse,
-    stop: impl Future<Output = Instant>,
+    stop: impl Future<Output = Instant> + Send,
 ) -> io::Result<()>
 where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Clone + Send + Sync + 'static,
     S::Future: Send + 'static,
-    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + From<String> + Send + 'static,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    let server = Server::new(service, settings, refuse);
-    let mut tasks = JoinSet::new();
-    let mut stop = pin!(stop);
-    let requested_at = loop {
-        tokio::select! {
-            biased;
-            requested_at = &mut stop => break requested_at,
-            Some(result) = tasks.join_next() => log_panic(result),
-            accepted = accept(&listener) => server.spawn_connection(accepted?, &mut tasks),
-        }
-    };
-    // Closing the listener would reset the connections that the system has established and that are not accepted yet.
-    tokio::task::yield_now().await;
-    let mut waiting = poll_fn(|cx| Poll::Ready(listener.poll_accept(cx)));
-    while let Poll::Ready(Ok(accepted)) = unconstrained(&mut waiting).await {
-        server.spawn_connection(accepted, &mut tasks);
-    }
-    drop(listener);
-    server.stop.set();
-    let all_ended = async {
-        while let Some(result) = tasks.join_next().await {
-            log_panic(result);
-        }
-    };
-    if timeout_at(requested_at + settings.stop_timeout, all_ended)
-        .await
-        .is_err()
-    {
-        tracing::warn!(
-            connections = tasks.len(),
-            "dropped the connections that did not finish in time"
-        );
-    }
-    Ok(())
+    let server = Server::new(erase(service), settings, refuse);
+    server.run(listener, pin!(stop)).await
 }
 
 fn log_panic(result: Result<(), JoinError>) {
@@ -120,8 +88,8 @@ fn log_panic(result: Result<(), JoinError>) {
 }
 
 /// The state that all connections of one listener share.
-struct Server<S> {
-    service: S,
+struct Server {
+    service: ErasedService,
     settings: ServeSettings,
     connections: Arc<Connections>,
     unsent: Arc<UnsentLimits>,
@@ -132,13 +100,8 @@ struct Server<S> {
     stop: Arc<StopSignal>,
 }
 
-impl<S, B> Server<S>
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Clone + Send + 'static,
-    S::Future: Send + 'static,
-    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + From<String> + Send + 'static,
-{
-    fn new(service: S, settings: &ServeSettings, refuse: Refuse) -> Self {
+impl Server {
+    fn new(service: ErasedService, settings: &ServeSettings, refuse: Refuse) -> Self {
         Self {
             service,
             settings: settings.clone(),
@@ -150,6 +113,48 @@ where
             refuse,
             stop: Arc::default(),
         }
+    }
+
+    /// Accepts connections until `stop` is ready, then waits for their end.
+    fn run<'a>(
+        self,
+        listener: TcpListener,
+        mut stop: Pin<&'a mut (dyn Future<Output = Instant> + Send + 'a)>,
+    ) -> Pin<Box<dyn Future<Output = io::Result<()>> + Send + 'a>> {
+        Box::pin(async move {
+            let mut tasks = JoinSet::new();
+            let requested_at = loop {
+                tokio::select! {
+                    biased;
+                    requested_at = &mut stop => break requested_at,
+                    Some(result) = tasks.join_next() => log_panic(result),
+                    accepted = accept(&listener) => self.spawn_connection(accepted?, &mut tasks),
+                }
+            };
+            // Closing the listener would reset the connections that the system has established and that are not accepted yet.
+            tokio::task::yield_now().await;
+            let mut waiting = poll_fn(|cx| Poll::Ready(listener.poll_accept(cx)));
+            while let Poll::Ready(Ok(accepted)) = unconstrained(&mut waiting).await {
+                self.spawn_connection(accepted, &mut tasks);
+            }
+            drop(listener);
+            self.stop.set();
+            let all_ended = async {
+                while let Some(result) = tasks.join_next().await {
+                    log_panic(result);
+                }
+            };
+            if timeout_at(requested_at + self.settings.stop_timeout, all_ended)
+                .await
+                .is_err()
+            {
+                tracing::warn!(
+                    connections = tasks.len(),
+                    "dropped the connections that did not finish in time"
+                );
+            }
+            Ok(())
+        })
     }
 
     /// Spawns a task that serves an accepted connection, or closes the connection if a limit is reached.
@@ -166,7 +171,7 @@ where
         socket: TcpStream,
         peer: SocketAddr,
         permit: ConnectionPermit,
-    ) -> impl Future<Output = ()> + use<S, B> {
+    ) -> impl Future<Output = ()> + use<> {
         let refuse = self.refuse;
         let peer = peer.ip().to_canonical();
         let is_proxy = self.trusted_proxies.iter().any(|network| network.contains(&peer));
@@ -183,7 +188,7 @@ where
             &self.no_proxies
         };
         let service = ConnectionService {
-            service: self.service.clone(),
+            service: Arc::clone(&self.service),
             peer,
             trusted_proxies: Arc::clone(trusted_proxies),
             state: Arc::clone(&state),

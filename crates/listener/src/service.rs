@@ -8,12 +8,15 @@ use crate::framing::BodyLength;
 use crate::host::has_valid_host;
 use crate::refusal::Refuse;
 use crate::state::{ConnectionState, InFlight};
-use hyper::body::{Body, Incoming};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{self, HeaderValue};
 use hyper::{Request, Response, StatusCode, Version};
 use ipnet::IpNet;
 use pin_project_lite::pin_project;
 use std::convert::Infallible;
+use std::error::Error;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,9 +24,33 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tower_service::Service;
 
+/// The body of a response, without its type.
+pub(crate) type ErasedBody = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
+type ErasedFuture = Pin<Box<dyn Future<Output = Response<ErasedBody>> + Send>>;
+
+/// The service without its type. hyper's code for connections is compiled once, in this crate, and not again in the crate
+/// that has the service. It costs two allocations for each request.
+pub(crate) type ErasedService = Arc<dyn Fn(Request<Incoming>) -> ErasedFuture + Send + Sync>;
+
+/// Removes the type of a service.
+pub(crate) fn erase<S, B>(service: S) -> ErasedService
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Clone + Send + Sync + 'static,
+    S::Future: Send + 'static,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    Arc::new(move |request| {
+        let response = service.clone().call(request);
+        Box::pin(async move {
+            let Ok(response) = response.await;
+            response.map(|body| body.map_err(Into::into).boxed_unsync())
+        })
+    })
+}
+
 /// The service as one connection uses it.
-pub(crate) struct ConnectionService<S> {
-    pub(crate) service: S,
+pub(crate) struct ConnectionService {
+    pub(crate) service: ErasedService,
     pub(crate) peer: IpAddr,
     /// The proxies whose `X-Forwarded-For` is trusted. Empty if `peer` is not one of them.
     pub(crate) trusted_proxies: Arc<[IpNet]>,
@@ -32,14 +59,10 @@ pub(crate) struct ConnectionService<S> {
     pub(crate) refuse: Refuse,
 }
 
-impl<S, B> hyper::service::Service<Request<Incoming>> for ConnectionService<S>
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Clone,
-    B: From<String>,
-{
-    type Response = Response<InFlightBody<B>>;
+impl hyper::service::Service<Request<Incoming>> for ConnectionService {
+    type Response = Response<InFlightBody<ErasedBody>>;
     type Error = Infallible;
-    type Future = ResponseFuture<S::Future>;
+    type Future = ResponseFuture;
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         let is_http2 = request.version() == Version::HTTP_2;
@@ -56,7 +79,7 @@ where
             if !self.trusted_proxies.is_empty() {
                 request.extensions_mut().insert(TrustedPeer);
             }
-            let response = self.service.clone().call(request);
+            let response = (self.service)(request);
             Some(Deadline::new(response, self.response_timeout))
         };
         ResponseFuture {
@@ -98,22 +121,18 @@ fn has_ambiguous_length(request: &Request<Incoming>) -> bool {
 
 pin_project! {
     /// The response to one request.
-    pub(crate) struct ResponseFuture<F> {
+    pub(crate) struct ResponseFuture {
         // `None` if the request is refused, or its connection is about to end.
         #[pin]
-        response: Option<Deadline<F>>,
+        response: Option<Deadline<ErasedFuture>>,
         in_flight: Option<InFlight>,
         must_yield: bool,
         refuse: Refuse,
     }
 }
 
-impl<F, B> Future for ResponseFuture<F>
-where
-    F: Future<Output = Result<Response<B>, Infallible>>,
-    B: From<String>,
-{
-    type Output = Result<Response<InFlightBody<B>>, Infallible>;
+impl Future for ResponseFuture {
+    type Output = Result<Response<InFlightBody<ErasedBody>>, Infallible>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
@@ -126,10 +145,12 @@ where
             return Poll::Pending;
         }
         let refuse = *this.refuse;
-        let refuse = |status| refuse(status).map(B::from);
+        let refuse = |status| {
+            refuse(status).map(|text| Full::from(text).map_err(|never| match never {}).boxed_unsync())
+        };
         let (mut response, is_refused) = match this.response.as_pin_mut() {
             Some(response) => match ready!(response.poll(cx)) {
-                Some(response) => (response?, false),
+                Some(response) => (response, false),
                 None => (refuse(StatusCode::SERVICE_UNAVAILABLE), false),
             },
             None => (refuse(StatusCode::BAD_REQUEST), true),
