@@ -1,7 +1,7 @@
 //! Inspects pages on a phone, a tablet and a desktop, in light and dark mode: axe finds nothing, no page scrolls sideways, no page
 //! is too large. `make screenshots` saves screenshots in `target/screenshots`.
 
-use crate::axe::{self, Rules};
+use crate::axe;
 use crate::browser::Browser;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -49,26 +49,27 @@ impl Inspector {
         if bytes >= MAX_PAGE_BYTES && name != "operator-design" {
             self.report(format!("{name} has {bytes} bytes"));
         }
-        // A tablet is between the others and rarely differs, so only `make screenshots` inspects it.
+        // Every element is on a phone or a desktop, and has the same colors on both, so each is inspected in one color
+        // scheme. `make screenshots` inspects all combinations, and a tablet.
         let takes_screenshots = std::env::var_os("CAUSEWAY_SCREENSHOTS").is_some();
-        let widths: &[u32] = if takes_screenshots {
-            &[375, 768, 1280]
+        let views: &[(u32, &[&str])] = if takes_screenshots {
+            &[
+                (375, &["light", "dark"]),
+                (768, &["light", "dark"]),
+                (1280, &["light", "dark"]),
+            ]
         } else {
-            &[375, 1280]
+            &[(375, &["light"]), (1280, &["dark"])]
         };
-        for &width in widths {
+        for &(width, schemes) in views {
             self.browser.resize(width).await;
             let used = self.browser.run(PAGE_WIDTH).await;
             if used.as_u64() > Some(width.into()) {
                 self.report(format!("{name} is {used} pixels wide at {width}"));
             }
-            for (scheme, rules) in [("light", Rules::All), ("dark", Rules::Colors)] {
-                // Dark colors are the same at every width.
-                if scheme == "dark" && width != widths[0] && !takes_screenshots {
-                    continue;
-                }
+            for scheme in schemes {
                 self.browser.set_color_scheme(scheme).await;
-                let violations = axe::violations(&self.browser, rules).await;
+                let violations = axe::violations(&self.browser).await;
                 if !violations.is_empty() {
                     self.report(format!("{name} at {width}, {scheme}:\n{violations}"));
                 }
