@@ -3,7 +3,8 @@
 # results. Exits with 1 if a test failed, and with 2 if the table names a test that does not exist.
 #
 # CAUSEWAY_FAULT_ROUNDS and CAUSEWAY_LEDGER_ROUNDS set how often imports and servers are killed, CAUSEWAY_BACKUP_ROUNDS how
-# many backups are taken under writes and killed, and CAUSEWAY_DISK_ROUNDS how often a disk is filled.
+# many backups are taken under writes and killed, CAUSEWAY_DISK_ROUNDS how often a disk is filled, and
+# CAUSEWAY_SNAPSHOT_ROUNDS how often a snapshot is damaged.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

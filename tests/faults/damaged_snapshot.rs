@@ -2,7 +2,7 @@
 
 use crate::database::Database;
 use crate::files::Files;
-use crate::instance::{Instance, eventually};
+use crate::instance::{Instance, eventually, rounds};
 use crate::random::Random;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,20 +10,22 @@ use std::path::{Path, PathBuf};
 const ROWS: usize = 400;
 const OVERLAY_LIMIT: usize = 50;
 const SAMPLES: usize = 8;
+/// Rounds for each database, unless `CAUSEWAY_SNAPSHOT_ROUNDS` is set: each kind of damage twice.
+const ROUNDS: usize = 10;
 /// The position of the format number in the file. A snapshot of another format is replaced, not set aside.
 const FORMAT: std::ops::Range<u64> = 8..12;
 
 #[test]
 fn a_damaged_snapshot_is_set_aside_and_rebuilt_on_sqlite() {
-    damage_snapshots(Database::Sqlite, 50);
+    damage_snapshots(Database::Sqlite);
 }
 
 #[test]
 fn a_damaged_snapshot_is_set_aside_and_rebuilt_on_postgres() {
-    damage_snapshots(Database::Postgres, 15);
+    damage_snapshots(Database::Postgres);
 }
 
-fn damage_snapshots(database: Database, rounds: usize) {
+fn damage_snapshots(database: Database) {
     if !database.is_available() {
         return;
     }
@@ -33,7 +35,7 @@ fn damage_snapshots(database: Database, rounds: usize) {
     // The folder also contains the snapshot of an older directory, which must not be shown either.
     let facts = instance.learn_facts(&instance.serve(), &files, &eins);
     let revision = instance.database.revision();
-    for round in 0..rounds {
+    for round in 0..rounds("CAUSEWAY_SNAPSHOT_ROUNDS", ROUNDS) {
         let newest = newest_snapshot(&instance.data);
         let set_aside = newest.with_extension("snapshot.damaged");
         let _ = fs::remove_file(&set_aside);
