@@ -17,8 +17,8 @@ SCRIPTS = .ci/run $(wildcard tests/*.sh clients/*.sh deploy/*.sh deploy/debian/*
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-run: ## Build quickly, then serve the embedded default with the demo directory
-	cargo run --profile quick -- serve
+run: ## Make a debug build, then serve the embedded default with the demo directory
+	cargo run -- serve
 
 build: ## Build the release binary
 	cargo build --release
@@ -51,7 +51,7 @@ cluster: $(if $(CAUSEWAY),,bench-build) ## Run three servers with PostgreSQL und
 	    --out target/cluster/table.md --logs target/cluster
 
 faults: ## Print the fault table with a verdict for each row; imports are killed at 300 moments on each database
-	CAUSEWAY_FAULT_ROUNDS=$(or $(ROUNDS),300) CAUSEWAY_LEDGER_ROUNDS=25 CAUSEWAY_BACKUP_ROUNDS=20 CAUSEWAY_DISK_ROUNDS=10 CAUSEWAY_SNAPSHOT_ROUNDS=50 tests/with-services.sh tests/faults.sh
+	CAUSEWAY_FAULT_ROUNDS=$(or $(ROUNDS),300) CAUSEWAY_LEDGER_ROUNDS=25 CAUSEWAY_BACKUP_ROUNDS=20 CAUSEWAY_DISK_ROUNDS=10 CAUSEWAY_SNAPSHOT_ROUNDS=50 CAUSEWAY_FAULT_SIZE=4 tests/with-services.sh tests/faults.sh
 
 fault-ledger: ## Kill the server while it writes donations and fundraisers: ROUNDS=1000 on each database
 	CAUSEWAY_LEDGER_ROUNDS=$(or $(ROUNDS),1000) tests/with-services.sh cargo test --test faults ledger -- --nocapture

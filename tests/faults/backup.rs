@@ -4,7 +4,7 @@
 //! `CAUSEWAY_BACKUP_ROUNDS` sets the number of backups.
 
 use crate::database::Database;
-use crate::instance::{Instance, eventually, rounds, stderr_of};
+use crate::instance::{Instance, eventually, rounds, scaled, stderr_of};
 use crate::ledger::Workload;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// Rounds for each database, unless `CAUSEWAY_BACKUP_ROUNDS` is set.
 const ROUNDS: u32 = 1;
 /// Donations in one file. A file is acknowledged as a whole.
-const DONATIONS_PER_FILE: u32 = 500;
+const DONATIONS_PER_FILE: usize = 500;
 /// Pictures that are added in each round.
 const PICTURES_PER_ROUND: u32 = 3;
 /// Backups that are killed for each database, unless `CAUSEWAY_BACKUP_ROUNDS` is set.
@@ -72,7 +72,7 @@ fn back_up_under_writes(database: Database) {
             let written = acknowledged.lock().expect("a list").len();
             is_paused.store(false, Ordering::Relaxed);
             eventually("a file was imported", || {
-                acknowledged.lock().expect("a list").len() > written + DONATIONS_PER_FILE as usize
+                acknowledged.lock().expect("a list").len() > written + scaled(DONATIONS_PER_FILE)
             });
             let before = acknowledged.lock().expect("a list").clone();
             let backup = instance.folder.path().join(format!("backup-{}", round % 2));
@@ -116,7 +116,7 @@ fn import_donations(
     let (nonprofit, fundraiser) = (workload.nonprofit(), workload.fundraiser());
     let file = instance.folder.path().join(format!("donations-{importer}.jsonl"));
     for number in 0.. {
-        let ids: Vec<String> = (0..DONATIONS_PER_FILE)
+        let ids: Vec<String> = (0..scaled(DONATIONS_PER_FILE))
             .map(|line| format!("donation-{importer}-{number}-{line}"))
             .collect();
         let lines = ids.iter().map(|id| {

@@ -284,6 +284,11 @@ pub fn rounds<T: std::str::FromStr>(variable: &str, default: T) -> T {
         .unwrap_or(default)
 }
 
+/// A number of rows: more of them in `make faults`, which sets `CAUSEWAY_FAULT_SIZE`.
+pub fn scaled(rows: usize) -> usize {
+    rows * rounds("CAUSEWAY_FAULT_SIZE", 1)
+}
+
 /// The standard error of a finished command.
 pub fn stderr_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).trim().to_owned()

@@ -2,7 +2,7 @@
 
 use crate::database::Database;
 use crate::files::generated;
-use crate::instance::{Instance, rounds, stderr_of};
+use crate::instance::{Instance, rounds, scaled, stderr_of};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -29,14 +29,15 @@ fn kill_imports(database: Database) {
         return;
     }
     let mut instance = Instance::new(database, OVERLAY_LIMIT);
-    let rows = generated(RETURNS, 1);
+    let returns = scaled(RETURNS);
+    let rows = generated(returns, 1);
     let eins: Vec<&str> = rows[1..].iter().map(|row| &row[..9]).collect();
     let nonprofits = instance.folder.path().join("eo.csv");
     fs::write(&nonprofits, rows.join("\r\n") + "\r\n").expect("a writable test file");
     instance.import(&nonprofits);
     let mut current = bundle(instance.folder.path(), &eins, 0);
     let start = Instant::now();
-    assert_eq!(import(&instance, &current)["new"], RETURNS);
+    assert_eq!(import(&instance, &current)["new"], returns);
     let mut usual_duration = start.elapsed();
 
     let (mut before_commit, mut after_commit, mut finished) = (0, 0, 0);
@@ -66,7 +67,7 @@ fn kill_imports(database: Database) {
         if !is_stored {
             usual_duration = start.elapsed();
         }
-        let (changed, unchanged) = if is_stored { (0, RETURNS) } else { (RETURNS, 0) };
+        let (changed, unchanged) = if is_stored { (0, returns) } else { (returns, 0) };
         assert_eq!(
             (&summary["changed"], &summary["unchanged"], &summary["new"]),
             (&changed.into(), &unchanged.into(), &0.into()),
@@ -108,7 +109,7 @@ fn run_until(instance: &Instance, file: &Path, moment: Duration) -> bool {
 /// Asserts that returns, profiles and the history contain the import of a round, and only complete imports.
 fn assert_one_import(instance: &Instance, round: u64) {
     let count = |sql| instance.database.number(sql);
-    let all = RETURNS as i64;
+    let all = scaled(RETURNS) as i64;
     assert_eq!(count("select count(*) from returns"), all);
     assert_eq!(count("select count(distinct source) from returns"), 1);
     assert_eq!(count("select count(*) from return_profiles"), all);

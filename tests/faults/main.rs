@@ -3,7 +3,8 @@
 //! Every test that makes random choices prints its seed and accepts it again as `CAUSEWAY_FAULT_SEED`.
 //! `CAUSEWAY_FAULT_ROUNDS` sets how often an import is killed, `CAUSEWAY_LEDGER_ROUNDS` how often a server that writes to
 //! the ledger is killed, `CAUSEWAY_BACKUP_ROUNDS` how many backups are taken under writes and killed, and
-//! `CAUSEWAY_DISK_ROUNDS` how often a disk is filled. Targets of the Makefile run many rounds.
+//! `CAUSEWAY_DISK_ROUNDS` how often a disk is filled. `CAUSEWAY_FAULT_SIZE` multiplies the rows of some of them. Targets of the
+//! Makefile run many rounds.
 #![allow(
     unreachable_pub,
     reason = "nothing outside can name what a test program contains"

@@ -5,7 +5,7 @@
 //! that was synced when a response was sent, plus a damaged piece of what came after.
 
 use crate::database::Database;
-use crate::instance::Instance;
+use crate::instance::{Instance, scaled};
 use crate::ledger::Workload;
 use crate::server::Server;
 use std::collections::HashMap;
@@ -47,7 +47,8 @@ fn acknowledged_writes_survive_a_power_loss() {
         trace.to_str().expect("a path"),
     ];
     let mut server = Server::start_traced(&workload.instance, &options);
-    for number in 0..CREATES {
+    let creates = scaled(CREATES);
+    for number in 0..creates {
         let response = workload
             .create(server.address, &format!("power-{number}"))
             .expect("a response");
@@ -60,7 +61,7 @@ fn acknowledged_writes_survive_a_power_loss() {
     }
     server.kill();
     let synced = synced_at_responses(&fs::read_to_string(&trace).expect("a trace"));
-    assert_eq!(synced.len(), CREATES, "{synced:?}");
+    assert_eq!(synced.len(), creates, "{synced:?}");
     assert!(synced.is_sorted() && synced[0] > 0, "{synced:?}");
 
     let data = workload.instance.data.clone();
