@@ -1,8 +1,8 @@
 //! The application state that handlers, extractors and commands share, built in one place.
 
+pub mod admission;
 pub mod answer_cache;
 pub mod availability;
-pub mod body_budget;
 pub mod bulk_work;
 pub mod failing_jobs;
 pub mod metrics;
@@ -17,9 +17,9 @@ pub mod timed_cache;
 pub mod traces;
 pub mod urls;
 
+use crate::app::admission::AdmissionControl;
 use crate::app::answer_cache::AnswerCache;
 use crate::app::availability::Availability;
-use crate::app::body_budget::BodyBudget;
 use crate::app::bulk_work::BulkWork;
 use crate::app::failing_jobs::FailingJobs;
 use crate::app::metrics::Metrics;
@@ -97,7 +97,7 @@ pub struct Parts {
     pub redis: Option<Redis>,
     pub mail: Mailer,
     pub pictures: Pictures,
-    pub body_budget: BodyBudget,
+    pub admission: AdmissionControl,
     pub bulk_work: BulkWork,
     pub directory: Arc<Directory>,
     pub access: AccessParts,
@@ -300,7 +300,7 @@ impl App {
         let app = App(Arc::new(Parts {
             pictures: Pictures::new(db.clone(), store, blobs, clock.clone()),
             availability: Availability::new(config.availability, store_seen, &clock),
-            body_budget: BodyBudget::new(config.max_body),
+            admission: AdmissionControl::new(config.admission, config.max_body, clock.clone()),
             bulk_work: BulkWork::default(),
             changes: Changes::default(),
             config,

@@ -14,8 +14,8 @@ mod validate;
 
 pub use accent_color::AccentColor;
 pub use settings::{
-    AvailabilitySettings, CompatSettings, Config, ImportSettings, LogFormat, LogSettings, LoggedRequests,
-    SearchSettings, SiteSettings, TelemetrySettings,
+    AdmissionSettings, AvailabilitySettings, CompatSettings, Config, ImportSettings, LogFormat, LogSettings,
+    LoggedRequests, SearchSettings, SiteSettings, TelemetrySettings,
 };
 pub use sources::{DEFAULTS, Overrides, SettingValues, environment_warnings};
 

@@ -4,16 +4,20 @@ use super::{
     browse, changes, directory, examples, export, finances, fundraisers, matching, nonprofits, search,
 };
 use crate::app::App;
+use crate::app::admission::Cost;
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::ProblemBody;
+use crate::http::routing::with_cost;
 use axum::Router;
 use axum::http::HeaderValue;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::Response;
+use axum::routing::MethodFilter;
 use std::sync::LazyLock;
+use utoipa::openapi::path::{PathItem, Paths};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
-use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
 #[derive(OpenApi)]
@@ -52,24 +56,31 @@ impl Modify for Keys {
 
 /// The routes of the API and their description, which are the same for every server in a process.
 static DESCRIBED: LazyLock<(Router<App>, utoipa::openapi::OpenApi)> = LazyLock::new(|| {
-    let (router, mut description) = OpenApiRouter::with_openapi(Description::openapi())
-        .routes(routes!(nonprofits::details))
-        .routes(routes!(finances::finances))
-        .routes(routes!(search::search))
-        .routes(routes!(browse::browse))
-        .routes(routes!(browse::causes))
-        .routes(routes!(directory::directory))
-        .routes(routes!(matching::match_rows))
-        .routes(routes!(export::export))
-        .routes(routes!(changes::list_changes))
-        .routes(routes!(fundraisers::reads::fundraiser))
-        .routes(routes!(fundraisers::reads::raised))
-        .routes(routes!(fundraisers::writes::create))
-        .routes(routes!(fundraisers::own::change))
-        .routes(routes!(fundraisers::own::close))
-        .routes(routes!(fundraisers::own::reopen))
-        .routes(routes!(fundraisers::own::fundraisers))
-        .split_for_parts();
+    let routes: [(Cost, UtoipaMethodRouter<App>); 16] = [
+        (Cost::LIGHT, routes!(nonprofits::details)),
+        (Cost::LIGHT, routes!(finances::finances)),
+        (Cost::LIGHT, routes!(search::search)),
+        (Cost::LIGHT, routes!(browse::browse)),
+        (Cost::LIGHT, routes!(browse::causes)),
+        (Cost::LIGHT, routes!(directory::directory)),
+        (Cost::LARGE, routes!(matching::match_rows)),
+        (Cost::HEAVY, routes!(export::export)),
+        (Cost::LIGHT, routes!(changes::list_changes)),
+        (Cost::LIGHT, routes!(fundraisers::reads::fundraiser)),
+        (Cost::LIGHT, routes!(fundraisers::reads::raised)),
+        (Cost::LARGE, routes!(fundraisers::writes::create)),
+        (Cost::LARGE, routes!(fundraisers::own::change)),
+        (Cost::LIGHT, routes!(fundraisers::own::close)),
+        (Cost::LIGHT, routes!(fundraisers::own::reopen)),
+        (Cost::LIGHT, routes!(fundraisers::own::fundraisers)),
+    ];
+    let described = OpenApiRouter::with_openapi(Description::openapi());
+    let described = routes.into_iter().fold(described, |described, (cost, route)| {
+        let (schemas, paths, route) = route;
+        let route = with_cost(cost, methods(&paths), route);
+        described.routes((schemas, paths, route))
+    });
+    let (router, mut description) = described.split_for_parts();
     examples::add(&mut description);
     (router, description)
 });
@@ -82,6 +93,25 @@ pub fn routes() -> Router<App> {
 /// Returns the description of the API.
 pub fn description() -> &'static utoipa::openapi::OpenApi {
     &DESCRIBED.1
+}
+
+/// Returns the methods of a described route.
+fn methods(paths: &Paths) -> MethodFilter {
+    let of_item = |item: &PathItem| {
+        let operations = [
+            (&item.get, MethodFilter::GET),
+            (&item.post, MethodFilter::POST),
+            (&item.patch, MethodFilter::PATCH),
+            (&item.put, MethodFilter::PUT),
+            (&item.delete, MethodFilter::DELETE),
+        ];
+        let methods = operations
+            .into_iter()
+            .filter(|(operation, _)| operation.is_some());
+        methods.map(|(_, method)| method).reduce(MethodFilter::or)
+    };
+    let methods = paths.paths.values().filter_map(of_item);
+    methods.reduce(MethodFilter::or).expect("a route has a method")
 }
 
 /// Returns the description of all routes, as committed in `openapi.json`.

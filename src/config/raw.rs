@@ -90,6 +90,8 @@ pub(super) struct RawServe {
     pub max_connections_per_address: usize,
     pub max_unsent_bytes: usize,
     pub max_body: usize,
+    pub max_body_memory: usize,
+    pub max_heavy_requests: usize,
     pub trusted_proxies: Vec<String>,
 }
 

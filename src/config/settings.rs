@@ -41,6 +41,7 @@ pub struct Config {
     pub serve: ServeSettings,
     pub availability: AvailabilitySettings,
     pub max_body: usize,
+    pub admission: AdmissionSettings,
     pub directory: DirectorySettings,
     pub import: ImportSettings,
     pub search: SearchSettings,
@@ -89,6 +90,15 @@ impl Default for SiteSettings {
             about_file: None,
         }
     }
+}
+
+/// The limits of what all requests together may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct AdmissionSettings {
+    /// The maximum number of bytes of request bodies in memory.
+    pub max_body_memory: usize,
+    /// The maximum number of requests with heavy work in progress.
+    pub max_heavy_requests: usize,
 }
 
 /// How a server stops, and what it answers while its store is unavailable.

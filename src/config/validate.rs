@@ -5,8 +5,8 @@ use crate::config::raw::{
     RawAccounts, RawConfig, RawImport, RawMail, RawRedis, RawServe, RawSite, RawTelemetry,
 };
 use crate::config::settings::{
-    AvailabilitySettings, Config, ImportSettings, LogSettings, SearchSettings, SiteSettings,
-    TelemetrySettings,
+    AdmissionSettings, AvailabilitySettings, Config, ImportSettings, LogSettings, SearchSettings,
+    SiteSettings, TelemetrySettings,
 };
 use access::accounts::AccountSettings;
 use access::accounts::hashing::HashCost;
@@ -92,6 +92,10 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         serve,
         availability,
         max_body: raw.serve.max_body,
+        admission: AdmissionSettings {
+            max_body_memory: raw.serve.max_body_memory,
+            max_heavy_requests: raw.serve.max_heavy_requests.max(1),
+        },
         directory: DirectorySettings {
             poll_interval: Duration::from_millis(raw.directory.poll_interval.max(10)),
             overlay_limit: raw.directory.overlay_limit,

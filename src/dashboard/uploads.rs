@@ -36,7 +36,7 @@ pub async fn upload(
     if let Some(refusal) = refuse_to_create(&app, &user, &layout, Tab::Fundraisers).await? {
         return Ok(refusal);
     }
-    let (bytes, _reservation) = match body::read_reserved(request, &app).await {
+    let bytes = match body::read(request).await {
         Err(Error::TooLarge(_)) => return Err(Error::PictureTooLarge),
         read => read?,
     };

@@ -1,10 +1,10 @@
 //! Reads request bodies, and the extractor of JSON request bodies.
 //!
-//! Invalid bodies are rejected with our own problem responses, and large ones reserve memory from the shared budget.
+//! Invalid bodies are rejected with our own problem responses. Every body is counted by admission control as it arrives,
+//! so nothing else may read one.
 
 use crate::app::App;
-use crate::app::body_budget::{BLOCK_BYTES, BodyBudget, Owner, Reservation};
-use crate::http::client::Client;
+use crate::app::admission::Admission;
 use crate::http::error::Error;
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
@@ -14,6 +14,7 @@ use futures_util::StreamExt;
 use platform::field_error::FieldError;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 /// The maximum number of values in a body, estimated by its commas before it is parsed.
 ///
@@ -26,85 +27,70 @@ pub struct JsonBody {
     pub fields: Map<String, Value>,
     /// The SHA-256 of the body as it was sent.
     pub hash: [u8; 32],
-    /// The memory of the body, released when the body is dropped.
-    pub reservation: Option<Reservation>,
 }
 
 impl FromRequest<App> for JsonBody {
     type Rejection = Error;
 
-    async fn from_request(request: Request, app: &App) -> Result<JsonBody, Error> {
+    async fn from_request(request: Request, _: &App) -> Result<JsonBody, Error> {
         if !is_json(request.headers()) {
             return Err(Error::UnsupportedMediaType);
         }
-        let (bytes, reservation) = read_reserved(request, app).await?;
-        let body = JsonBody::parse(&bytes)?;
-        Ok(JsonBody {
-            reservation: Some(reservation),
-            ..body
-        })
+        JsonBody::parse(&read(request).await?)
     }
 }
 
-/// Reads a body of any kind, and the memory that is reserved for it as long as the reservation lives.
-pub async fn read_reserved(request: Request, app: &App) -> Result<(Vec<u8>, Reservation), Error> {
-    let max = app.config.max_body;
-    let declared = declared_length(request.headers()).unwrap_or(max).min(max);
-    let owner = owner(&request);
-    read(request.into_body(), declared, max, &app.body_budget, owner).await
-}
-
-/// Returns the account that the credentials named, if any, and the network of the client.
-fn owner(request: &Request) -> Owner {
-    Owner {
-        account: request.extensions().get().copied(),
-        network: Client::of_request(request.extensions()).network,
+/// Reads the body of a request that was admitted. Its memory counts until the response is ready.
+pub async fn read(request: Request) -> Result<Vec<u8>, Error> {
+    let admission = request.extensions().get::<Arc<Admission>>().cloned();
+    let Some(admission) = admission else {
+        tracing::error!("a route without a body in its cost reads one");
+        return Err(Error::Internal);
+    };
+    let max = admission.max_body();
+    let declared = declared_length(request.headers()).map_or(max, |length| length.min(max as u64) as usize);
+    tokio::select! {
+        biased;
+        overload = admission.cut() => Err(overload.into()),
+        bytes = receive(request.into_body(), declared, &admission) => bytes,
     }
 }
 
-fn declared_length(headers: &HeaderMap) -> Option<usize> {
+/// Returns the length that the headers declare.
+pub fn declared_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Reads a body of `declared` bytes, and at most `max`.
-async fn read(
-    body: Body,
-    declared: usize,
-    max: usize,
-    budget: &BodyBudget,
-    owner: Owner,
-) -> Result<(Vec<u8>, Reservation), Error> {
+/// Copies the parts of a body as they arrive: a part refers to the buffer of its connection, which may be much larger.
+async fn receive(body: Body, declared: usize, admission: &Admission) -> Result<Vec<u8>, Error> {
+    let max = admission.max_body();
     let mut parts = body.into_data_stream();
     let mut bytes = Vec::new();
-    let mut reservation = None;
     while let Some(part) = parts.next().await {
         let part = part.map_err(|_| Error::InvalidJson("it ends too early".to_owned()))?;
         let length = bytes.len() + part.len();
         if length > max {
             return Err(Error::TooLarge(max));
         }
-        // Before this, a body that only declares a large size would use up the budget.
-        if length > BLOCK_BYTES && reservation.is_none() {
-            reservation = Some(budget.reserve(owner, declared.max(length)).await);
-            // Reserves address space once, so that the buffer is not copied as it grows. The system provides memory
-            // only for the bytes that are written.
-            bytes.reserve_exact(declared.max(length) - bytes.len());
+        let mut capacity = bytes.capacity();
+        if capacity < length {
+            capacity = (2 * capacity).min(declared).max(length);
         }
+        admission.receive(part.len(), capacity)?;
+        bytes.reserve_exact(capacity - bytes.len());
         bytes.extend_from_slice(&part);
     }
-    Ok((bytes, reservation.unwrap_or_default()))
+    admission.complete_body()?;
+    Ok(bytes)
 }
 
 impl JsonBody {
     fn parse(bytes: &[u8]) -> Result<JsonBody, Error> {
-        if memchr::memchr_iter(b',', bytes).count() > MAX_VALUES {
-            return Err(Error::InvalidJson("it has too many values".to_owned()));
-        }
+        check_values(bytes)?;
         match serde_json::from_slice(bytes) {
             Ok(Value::Object(fields)) => Ok(JsonBody {
                 fields,
                 hash: Sha256::digest(bytes).into(),
-                reservation: None,
             }),
             Ok(_) => Err(Error::InvalidBody(vec![FieldError::new(
                 "body",
@@ -113,6 +99,14 @@ impl JsonBody {
             Err(error) => Err(Error::InvalidJson(error.to_string())),
         }
     }
+}
+
+/// Checks that a JSON text does not have too many values.
+pub fn check_values(bytes: &[u8]) -> Result<(), Error> {
+    if memchr::memchr_iter(b',', bytes).count() > MAX_VALUES {
+        return Err(Error::InvalidJson("it has too many values".to_owned()));
+    }
+    Ok(())
 }
 
 /// Returns whether the media type is `application/json`, or ends with `+json` (RFC 6839).
@@ -128,35 +122,57 @@ fn is_json(headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::admission::{AdmissionControl, Cost};
+    use crate::config::AdmissionSettings;
     use axum::body::Bytes;
     use axum::http::HeaderValue;
     use futures_util::{FutureExt, stream};
     use listener::client_network;
+    use platform::clock::Clock;
     use std::convert::Infallible;
 
-    #[tokio::test]
-    async fn a_body_reserves_memory_when_it_outgrows_its_first_block() {
-        let max = 16 << 20;
-        let budget = BodyBudget::new(max);
-        let owner = Owner {
-            account: None,
-            network: client_network([192, 0, 2, 1].into()),
+    #[test]
+    fn a_body_counts_as_it_arrives_and_a_slower_one_is_cut_for_it() {
+        let max = 1 << 20;
+        let settings = AdmissionSettings {
+            max_body_memory: 2 * max,
+            max_heavy_requests: 1,
         };
-        // More bodies than fit declare the maximum, send one block and stall.
-        let stalled: Vec<_> = (0..20)
-            .map(|_| {
-                let sent = Ok::<_, Infallible>(Bytes::from(vec![0; BLOCK_BYTES]));
-                let body = Body::from_stream(stream::iter([sent]).chain(stream::pending()));
-                let mut body = Box::pin(read(body, max, max, &budget, owner));
+        let control = AdmissionControl::new(settings, max, Clock::default());
+        let send = |address: u8, body: Body| {
+            let mut request = Request::new(body);
+            request.headers_mut().insert(CONTENT_LENGTH, max.into());
+            let admission = control.admit(client_network([192, 0, 2, address].into()), Cost::MESSAGE);
+            request.extensions_mut().insert(admission.unwrap());
+            Box::pin(read(request))
+        };
+        // Bodies that declare more than fits send a part and stall.
+        let mut stalled: Vec<_> = (0..4)
+            .map(|address| {
+                let part = Ok::<_, Infallible>(Bytes::from(vec![0; max / 2]));
+                let mut body = send(
+                    address,
+                    Body::from_stream(stream::iter([part]).chain(stream::pending())),
+                );
                 assert!(body.as_mut().now_or_never().is_none());
                 body
             })
             .collect();
-        let large = || read(Body::from(vec![0; max]), max, max, &budget, owner).now_or_never();
-        let read: Vec<_> = (0..20).filter_map(|_| large()).collect();
-        assert_eq!(read.len(), 4);
-        drop((stalled, read));
-        assert!(large().is_some());
+        assert_eq!(control.body_bytes(), 2 * max);
+        let whole = send(9, Body::from(vec![0; max])).now_or_never();
+        assert_eq!(whole.unwrap().unwrap().len(), max);
+        let cut = stalled.iter_mut().map(|body| body.as_mut().now_or_never());
+        let cut: Vec<_> = cut.flatten().collect();
+        assert_eq!(cut.len(), 2);
+        assert!(cut.iter().all(|cut| matches!(cut, Err(Error::Overloaded))));
+        drop(stalled);
+        assert_eq!(control.body_bytes(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_body_of_a_route_that_declares_none_is_not_read() {
+        let refused = read(Request::new(Body::from("{}"))).await;
+        assert!(matches!(refused, Err(Error::Internal)));
     }
 
     #[test]

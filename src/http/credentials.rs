@@ -6,8 +6,10 @@
 
 use super::public_key::{self, RateLimitClass, check_limit, reject_private_keys};
 use crate::app::App;
+use crate::app::admission::Payer;
 use crate::http::error::Error;
 use crate::http::request_record::RequestRecord;
+use crate::http::routing::charge;
 use access::keys::{Class, Key, KeyText, Kind, SentKey, State};
 use access::limits::call::{Call, Owner};
 use axum::extract::FromRequestParts;
@@ -88,8 +90,7 @@ impl<C: RateLimitClass> FromRequestParts<App> for Credentials<C> {
             address: None,
         };
         check_limit(app, parts, &call).await?;
-        // The body reserves memory in the name of the account.
-        parts.extensions.insert(public.account);
+        charge(&parts.extensions, Payer::Account(public.account))?;
         Ok(Credentials {
             account: public.account,
             public_key: public.id,

@@ -3,10 +3,11 @@
 //! An error becomes a response with a [`Problem`] among its extensions. The outermost layer writes the body, because
 //! only that layer knows the request ID.
 
+use crate::app::admission::Overload;
 use crate::http::request_id::RequestId;
 use access::keys::{Class, mask};
 use access::limits::window::Verdict;
-use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{ALLOW, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use directory::ResolveError;
@@ -122,6 +123,12 @@ pub enum Error {
     Timeout,
     #[error("The service is temporarily unavailable. Try again in a moment.")]
     Unavailable,
+    #[error("The server is too busy for this request. Try again in a moment.")]
+    Overloaded,
+    #[error(
+        "Too many requests from your network, or with your key, are in progress. Wait for their responses, then try again."
+    )]
+    TooManyInProgress,
     #[error(
         "Something went wrong on the server. Try again, and report the request ID to the operator if it happens again."
     )]
@@ -220,10 +227,13 @@ impl Error {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type")
             }
             Error::TooLarge(_) | Error::PictureTooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "too_large"),
-            Error::RateLimited { .. } | Error::AddressLimited { .. } | Error::TooManyDonations { .. } => {
-                (StatusCode::TOO_MANY_REQUESTS, "rate_limited")
+            Error::RateLimited { .. }
+            | Error::AddressLimited { .. }
+            | Error::TooManyDonations { .. }
+            | Error::TooManyInProgress => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
+            Error::Timeout | Error::Unavailable | Error::Overloaded => {
+                (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
             }
-            Error::Timeout | Error::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
             Error::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
         }
     }
@@ -234,7 +244,11 @@ impl Error {
                 Some(verdict.retry_after)
             }
             Error::TooManyDonations { retry_after, .. } => Some(*retry_after),
-            Error::Timeout | Error::Unavailable | Error::IdempotencyInProgress => Some(1),
+            Error::Timeout
+            | Error::Unavailable
+            | Error::Overloaded
+            | Error::TooManyInProgress
+            | Error::IdempotencyInProgress => Some(1),
             _ => None,
         }
     }
@@ -266,6 +280,15 @@ impl Error {
     /// Creates the error for a cause that does not exist. A long name is shortened.
     pub fn unknown_cause(name: &str) -> Error {
         Error::UnknownCause(platform::text::cut(name, 100).to_owned())
+    }
+}
+
+impl From<Overload> for Error {
+    fn from(overload: Overload) -> Error {
+        match overload {
+            Overload::Client => Error::TooManyInProgress,
+            Overload::Server => Error::Overloaded,
+        }
     }
 }
 
@@ -396,6 +419,12 @@ impl IntoResponse for Error {
         let mut response = status.into_response();
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
+        if matches!(self, Error::Overloaded | Error::TooManyInProgress) {
+            // The rest of the body is not read. HTTP/2 ends the stream instead, and hyper removes the header.
+            response
+                .headers_mut()
+                .insert(CONNECTION, HeaderValue::from_static("close"));
         }
         if matches!(self, Error::MethodNotAllowed) {
             response

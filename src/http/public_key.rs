@@ -2,9 +2,11 @@
 //! limit.
 
 use crate::app::App;
+use crate::app::admission::Payer;
 use crate::http::client::Client;
 use crate::http::error::Error;
 use crate::http::request_record::RequestRecord;
+use crate::http::routing::charge;
 use access::keys::{Class, Key, Kind, SentKey, State};
 use access::limits::call::{AddressLimit, Call, Decision, Owner};
 use axum::extract::FromRequestParts;
@@ -64,31 +66,7 @@ impl<C: RateLimitClass> FromRequestParts<App> for PublicKey<C> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let query = parts.uri.query().unwrap_or_default();
-        let text = match (api_key(query), bearer(app, &parts.headers)) {
-            (Ok(text), _) => text,
-            (Err(Error::MissingKey), Some(text)) => Cow::Borrowed(text),
-            (Err(error), _) => {
-                reject_private_keys(app, query).await?;
-                return Err(error);
-            }
-        };
-        let text = SentKey::parse(&text).ok_or(Error::InvalidKey)?;
-        if text.kind() == Kind::Private {
-            app.access.exposures.report(text).await;
-            return Err(Error::PrivateKeyExposed);
-        }
-        if app.availability.is_too_stale_to_read() {
-            return Err(Error::Unavailable);
-        }
-        let key = app.access.keys.find(text).await?.ok_or(Error::InvalidKey)?;
-        let record = parts.extensions.get::<Arc<RequestRecord>>();
-        record.inspect(|record| _ = record.key.set(key.id));
-        match key.state_at(|| app.clock.millis()) {
-            State::Active => {}
-            State::Blocked => return Err(Error::BlockedKey),
-            State::Revoked => return Err(Error::InvalidKey),
-        }
+        let key = find_key(parts, app).await?;
         let call = Call {
             owner: Owner::Key(key.id),
             class: C::CLASS,
@@ -99,10 +77,40 @@ impl<C: RateLimitClass> FromRequestParts<App> for PublicKey<C> {
             }),
         };
         check_limit(app, parts, &call).await?;
+        charge(&parts.extensions, Payer::Key(key.id))?;
         Ok(PublicKey {
             key,
             class: PhantomData,
         })
+    }
+}
+
+/// Finds the public key of a request, and refuses one that is not valid. The request does not count against a limit.
+pub async fn find_key(parts: &Parts, app: &App) -> Result<Arc<Key>, Error> {
+    let query = parts.uri.query().unwrap_or_default();
+    let text = match (api_key(query), bearer(app, &parts.headers)) {
+        (Ok(text), _) => text,
+        (Err(Error::MissingKey), Some(text)) => Cow::Borrowed(text),
+        (Err(error), _) => {
+            reject_private_keys(app, query).await?;
+            return Err(error);
+        }
+    };
+    let text = SentKey::parse(&text).ok_or(Error::InvalidKey)?;
+    if text.kind() == Kind::Private {
+        app.access.exposures.report(text).await;
+        return Err(Error::PrivateKeyExposed);
+    }
+    if app.availability.is_too_stale_to_read() {
+        return Err(Error::Unavailable);
+    }
+    let key = app.access.keys.find(text).await?.ok_or(Error::InvalidKey)?;
+    let record = parts.extensions.get::<Arc<RequestRecord>>();
+    record.inspect(|record| _ = record.key.set(key.id));
+    match key.state_at(|| app.clock.millis()) {
+        State::Active => Ok(key),
+        State::Blocked => Err(Error::BlockedKey),
+        State::Revoked => Err(Error::InvalidKey),
     }
 }
 

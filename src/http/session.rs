@@ -1,8 +1,10 @@
 //! Sessions: the cookie, and the extractors of signed-in people and operators.
 
 use crate::app::App;
+use crate::app::admission::Payer;
 use crate::http::client::Client;
 use crate::http::error::Error;
+use crate::http::routing::charge;
 use access::accounts::token::Token;
 use access::accounts::two_factor::pending::{self, PendingSignIn};
 use access::accounts::verified_password::VerifiedPassword;
@@ -184,9 +186,8 @@ impl FromRequestParts<App> for SignedIn {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<SignedIn, Response> {
         match find(app, &parts.headers).await {
             Ok(Some(signed_in)) => {
-                // A large body is charged to the account.
-                parts.extensions.insert(signed_in.account);
-                Ok(signed_in)
+                let charged = charge(&parts.extensions, Payer::Account(signed_in.account));
+                charged.map(|()| signed_in).map_err(IntoResponse::into_response)
             }
             Ok(None) => Err(Redirect::to(&sign_in_url(parts)).into_response()),
             Err(error) => Err(error.into_response()),

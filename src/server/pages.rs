@@ -1,6 +1,7 @@
 //! The routes of all pages, in one list.
 
 use crate::app::App;
+use crate::app::admission::Cost;
 use crate::dashboard::fundraisers as own_fundraisers;
 use crate::dashboard::operator::{account as operator_account, key as operator_key, pages as operator_lists};
 use crate::dashboard::operator::{
@@ -12,7 +13,7 @@ use crate::dashboard::origins;
 use crate::dashboard::{email_change, reset, settings, sign_in, sign_in_code, two_factor};
 use crate::dashboard::{first_steps, keys};
 use crate::dashboard::{public_profile, uploads, usage};
-use crate::http::routing::{form, get, post};
+use crate::http::routing::{form, get, heavy_get, post, upload_form};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
 use crate::site::{
@@ -45,20 +46,20 @@ pub fn pages(app: &App, description: &'static OpenApi) -> Router<App> {
         .route("/dashboard/fundraisers", get(own_fundraisers::list))
         .route(
             "/dashboard/fundraisers/new",
-            form(own_fundraisers::new_page, own_fundraisers::create),
+            upload_form(own_fundraisers::new_page, own_fundraisers::create),
         )
         .route(
             "/dashboard/fundraisers/donations.csv",
-            get(own_fundraisers::export::all),
+            heavy_get(own_fundraisers::export::all),
         )
         .route("/dashboard/fundraisers/{id}", get(own_fundraisers::fundraiser))
         .route(
             "/dashboard/fundraisers/{id}/donations.csv",
-            get(own_fundraisers::export::of_one),
+            heavy_get(own_fundraisers::export::of_one),
         )
         .route(
             "/dashboard/fundraisers/{id}/edit",
-            form(own_fundraisers::edit_page, own_fundraisers::edit),
+            upload_form(own_fundraisers::edit_page, own_fundraisers::edit),
         )
         .route(
             "/dashboard/fundraisers/{id}/close",
@@ -68,10 +69,10 @@ pub fn pages(app: &App, description: &'static OpenApi) -> Router<App> {
             "/dashboard/fundraisers/{id}/reopen",
             form(own_fundraisers::reopen_page, own_fundraisers::reopen),
         )
-        .route("/dashboard/pictures", post(uploads::upload))
+        .route("/dashboard/pictures", post(Cost::LARGE, uploads::upload))
         .route("/dashboard/first-steps", get(first_steps::first_steps))
         .route("/dashboard/usage", get(usage::usage))
-        .route("/dashboard/usage.csv", get(usage::export))
+        .route("/dashboard/usage.csv", heavy_get(usage::export))
         .route(
             "/dashboard/keys/{id}/revoke",
             form(keys::revoke_page, keys::revoke),
@@ -105,7 +106,7 @@ fn account() -> Router<App> {
         .route("/dashboard/settings", get(settings::settings))
         .route(
             "/dashboard/settings/profile",
-            form(public_profile::profile_page, public_profile::change),
+            upload_form(public_profile::profile_page, public_profile::change),
         )
         .route(
             "/dashboard/settings/password",
@@ -265,7 +266,7 @@ fn public() -> Router<App> {
         .route("/opensearch.xml", get(crawlers::opensearch))
         .route("/.well-known/security.txt", get(crawlers::security))
         .route(feeds::PATH, get(feeds::all))
-        .route("/fundraisers", get(fundraisers::list))
+        .route("/fundraisers", heavy_get(fundraisers::list))
         .route("/about", get(legal::about))
         .route("/contact", get(legal::contact))
         .route("/privacy", get(legal::privacy))

@@ -5,9 +5,10 @@ use crate::api::mcp::transport as mcp;
 use crate::api::reconcile::{preview, properties, service as reconcile, suggest};
 use crate::api::{openapi, search};
 use crate::app::App;
+use crate::app::admission::Cost;
 use crate::http::deadline::{DeadlineLayer, TimeoutCause};
 use crate::http::error::Error;
-use crate::http::routing::{form, get, post};
+use crate::http::routing::{get, heavy_get, post};
 use crate::server::requests::RequestLayer;
 use crate::site::{embed, media, share};
 use crate::web::asset_route;
@@ -78,7 +79,10 @@ pub fn router(app: App) -> Routes {
     let logged = api
         .route("/v0.2/openapi.json", get(openapi::openapi))
         .route("/v0.2/search/{start}/{*rest}", get(search::search_with_slash))
-        .route("/reconcile", form(reconcile::get, reconcile::post))
+        .route(
+            "/reconcile",
+            heavy_get(reconcile::get).merge(post(Cost::BATCH, reconcile::post)),
+        )
         .route("/reconcile/properties", get(properties::propose))
         .route("/reconcile/suggest/entity", get(suggest::entities))
         .route("/reconcile/suggest/property", get(suggest::suggest_properties))
@@ -87,15 +91,15 @@ pub fn router(app: App) -> Routes {
         .route("/reconcile/preview", get(preview::preview))
         .route(
             "/mcp",
-            post(async move |request: Request<Body>| {
+            post(Cost::MESSAGE, async move |request: Request<Body>| {
                 mcp::post(mcp_app.clone(), tools.clone(), request).await
             }),
         )
-        .route("/media/{id}", get(media::picture))
-        .route("/image/upload/{*path}", get(media::uploaded))
+        .route("/media/{id}", heavy_get(media::picture))
+        .route("/image/upload/{*path}", heavy_get(media::uploaded))
         .route("/assets/{file}", get(asset_route::asset))
-        .route("/share/{file}", get(share::of_nonprofit))
-        .route("/share/{nonprofit}/f/{file}", get(share::of_fundraiser))
+        .route("/share/{file}", heavy_get(share::of_nonprofit))
+        .route("/share/{nonprofit}/f/{file}", heavy_get(share::of_fundraiser))
         .route("/embed/{script}", get(embed::script))
         .route("/embed/origin", get(embed::data::origin))
         .route("/embed/causes.json", get(embed::data::causes))

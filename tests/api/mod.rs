@@ -29,4 +29,5 @@ mod relevance;
 mod restored_database;
 mod search;
 mod shared_limits;
+mod unfinished_bodies;
 mod usage;

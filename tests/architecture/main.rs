@@ -5,6 +5,7 @@
 )]
 
 mod clients;
+mod costs;
 mod findings;
 mod graph;
 mod imports;

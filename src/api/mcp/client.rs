@@ -5,7 +5,8 @@ use crate::app::App;
 use crate::http::client::RequestOrigin;
 use crate::http::error::{Problem, Result};
 use crate::http::params::pairs;
-use crate::http::public_key::{Causes, PublicKey};
+use crate::http::public_key::{Causes, PublicKey, find_key};
+use access::keys::Key;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequestParts, Request};
@@ -16,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
+use std::sync::Arc;
 use tower::ServiceExt;
 
 /// The response to a request.
@@ -107,12 +109,22 @@ fn key_of_header(value: &HeaderValue) -> Option<String> {
 }
 
 impl McpClient {
-    /// Checks the key of a request that is not one to the API, and counts it with the list of causes.
-    pub(super) async fn authenticate(&self) -> Result<(), Box<Response>> {
+    /// Finds the key of the client, and refuses one that is not valid.
+    pub(super) async fn find_key(&self) -> Result<Arc<Key>> {
+        find_key(&self.parts(), &self.app).await
+    }
+
+    /// Returns the head of a request with the key.
+    fn parts(&self) -> Parts {
         let mut request = Request::new(Body::empty());
         *request.uri_mut() = format!("/mcp?{}", self.key).parse().unwrap_or_default();
         self.origin.attach(request.extensions_mut());
-        let (mut parts, _) = request.into_parts();
+        request.into_parts().0
+    }
+
+    /// Checks the key of a request that is not one to the API, and counts it with the list of causes.
+    pub(super) async fn authenticate(&self) -> Result<(), Box<Response>> {
+        let mut parts = self.parts();
         let key = PublicKey::<Causes>::from_request_parts(&mut parts, &self.app).await;
         key.map(|_| ()).map_err(|error| Box::new(error.into_response()))
     }

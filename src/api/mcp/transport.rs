@@ -3,25 +3,23 @@
 use super::client::McpClient;
 use super::protocol::{self, MirroredHeaders, Reply};
 use crate::app::App;
+use crate::app::admission::Payer;
+use crate::http::body;
 use crate::http::error::{Error, Result};
+use crate::http::routing::charge;
 use axum::Router;
-use axum::body::to_bytes;
 use axum::extract::Request;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ORIGIN};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-/// The largest message.
-const MAX_BODY_BYTES: usize = 1 << 20;
-
-/// `POST /mcp`: one message.
+/// `POST /mcp`: one message. Nobody makes the server read one without a key.
 pub async fn post(app: App, api: Router, request: Request) -> Result<Response> {
     let (parts, body) = request.into_parts();
     check_origin(&app, &parts.headers)?;
     let client = McpClient::of_request(app, api, &parts);
-    let body = to_bytes(body, MAX_BODY_BYTES)
-        .await
-        .map_err(|_| Error::TooLarge(MAX_BODY_BYTES))?;
+    let key = client.find_key().await?;
+    charge(&parts.extensions, Payer::Key(key.id))?;
     let text = |name: &str| {
         let value = parts.headers.get(name)?.to_str().ok()?;
         Some(value.trim().to_owned())
@@ -31,8 +29,10 @@ pub async fn post(app: App, api: Router, request: Request) -> Result<Response> {
         method: text("mcp-method"),
         name: text("mcp-name"),
     };
+    let message = body::read(Request::from_parts(parts, body)).await?;
+    body::check_values(&message)?;
     Ok(
-        match protocol::answer_bytes(&body, Some(&headers), &client).await {
+        match protocol::answer_bytes(&message, Some(&headers), &client).await {
             Reply::Message(status, message) => {
                 let headers = [
                     (CONTENT_TYPE, HeaderValue::from_static("application/json")),

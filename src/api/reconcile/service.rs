@@ -3,18 +3,16 @@
 use super::entity::{json, usable_view};
 use super::{extend, manifest, queries};
 use crate::app::App;
+use crate::http::body;
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, values};
 use crate::http::public_key::{PublicKey, Search};
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-
-/// The largest body: a batch of queries, or the IDs to extend.
-const MAX_BODY_BYTES: usize = 1 << 20;
 
 /// `GET /reconcile`: the manifest, or the response to the queries in the URL.
 pub async fn get(State(app): State<App>, RawQuery(query): RawQuery, request: Request) -> Result<Response> {
@@ -47,9 +45,7 @@ pub async fn post(State(app): State<App>, request: Request) -> Result<Response> 
     }
     // Nobody makes the server read a form without a key.
     PublicKey::<Search>::from_request_parts(&mut parts, &app).await?;
-    let form = to_bytes(body, MAX_BODY_BYTES)
-        .await
-        .map_err(|_| Error::TooLarge(MAX_BODY_BYTES))?;
+    let form = body::read(Request::from_parts(parts, body)).await?;
     let form = String::from_utf8_lossy(&form);
     let first = |name| values(&form, name).next().map(Cow::into_owned);
     respond(&app, first("queries"), first("extend")).await

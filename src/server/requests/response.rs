@@ -1,6 +1,7 @@
 //! Completes every response with common headers and, for errors, a body. Answers some requests without a handler.
 
 use super::facts::RequestFacts;
+use crate::http::body::declared_length;
 use crate::http::error::{Error, Problem};
 use crate::http::rate_limit::write_rate_limit_headers;
 use crate::http::request_id::{RequestId, X_REQUEST_ID};
@@ -20,10 +21,6 @@ pub(super) fn respond_early(facts: &RequestFacts, headers: &HeaderMap) -> Option
     let max = facts.app.config.max_body;
     let is_too_large = declared_length(headers).is_some_and(|length| length > max as u64);
     is_too_large.then(|| Error::TooLarge(max).into_response())
-}
-
-fn declared_length(headers: &HeaderMap) -> Option<u64> {
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// Writes the body of an error: a page for people, and a problem for programs.

@@ -1,15 +1,19 @@
 //! The data of a submitted form.
 
+use crate::app::App;
+use crate::app::admission::Cost;
+use crate::http::body;
 use crate::http::error::Error;
 use crate::http::params;
-use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::header::CONTENT_TYPE;
 use std::borrow::Cow;
 use std::fmt;
 
-/// The maximum size of a form in bytes. Ten thousand characters of any script fit.
-pub(super) const MAX_FORM_SIZE: usize = 256 * 1024;
+/// The maximum size of the texts of a form in bytes.
+pub(super) const MAX_FORM_SIZE: usize = Cost::FORM.body;
+/// The maximum number of fields. Parsed fields take much more memory than empty ones in a body.
+const MAX_FIELDS: usize = 1_000;
 
 /// The fields of a submitted form. They can contain passwords, so `Debug` does not show them.
 #[derive(Clone)]
@@ -76,10 +80,10 @@ impl fmt::Debug for FormData {
     }
 }
 
-impl<S: Send + Sync> FromRequest<S> for FormData {
+impl FromRequest<App> for FormData {
     type Rejection = Error;
 
-    async fn from_request(request: Request<Body>, _: &S) -> Result<FormData, Error> {
+    async fn from_request(request: Request, _: &App) -> Result<FormData, Error> {
         let media_type = request.headers().get(CONTENT_TYPE);
         let is_form = media_type.is_some_and(|media_type| {
             media_type
@@ -89,9 +93,10 @@ impl<S: Send + Sync> FromRequest<S> for FormData {
         if !is_form {
             return Err(Error::NotAForm);
         }
-        let body = to_bytes(request.into_body(), MAX_FORM_SIZE)
-            .await
-            .map_err(|_| Error::TooLarge(MAX_FORM_SIZE))?;
+        let body = body::read(request).await?;
+        if memchr::memchr_iter(b'&', &body).count() >= MAX_FIELDS {
+            return Err(Error::NotAForm);
+        }
         let body: Cow<'_, str> = String::from_utf8_lossy(&body);
         Ok(FormData::parse(&body))
     }

@@ -3,7 +3,6 @@
 use super::data::{FormData, MAX_FORM_SIZE};
 use super::multipart;
 use crate::app::App;
-use crate::app::body_budget::Reservation;
 use crate::http::body;
 use crate::http::error::Error;
 use axum::extract::{FromRequest, Request};
@@ -15,8 +14,6 @@ pub struct UploadForm {
     pub data: FormData,
     /// The content of the file, if one was chosen.
     pub file: Option<Vec<u8>>,
-    /// The memory of the body, released when this is dropped.
-    _reservation: Option<Reservation>,
 }
 
 impl FromRequest<App> for UploadForm {
@@ -29,10 +26,9 @@ impl FromRequest<App> for UploadForm {
             return Ok(UploadForm {
                 data: FormData::from_request(request, app).await?,
                 file: None,
-                _reservation: None,
             });
         };
-        let (bytes, reservation) = match body::read_reserved(request, app).await {
+        let bytes = match body::read(request).await {
             Err(Error::TooLarge(_)) => return Err(Error::PictureTooLarge),
             read => read?,
         };
@@ -55,7 +51,6 @@ impl FromRequest<App> for UploadForm {
         Ok(UploadForm {
             data: FormData::new(fields),
             file,
-            _reservation: Some(reservation),
         })
     }
 }
