@@ -107,7 +107,7 @@ deb: build ## Build a Debian package with a systemd unit into target/debian
 test-deb: deb ## Install, start, upgrade and remove the Debian package in a temporary copy of this machine; needs root
 	tests/deb.sh "$$(ls -t target/debian/*.deb | head -n 1)"
 
-bench: bench-import bench-returns bench-details bench-search bench-keys bench-fundraisers bench-site ## Run all benchmarks, one after the other
+bench: bench-import bench-returns bench-details bench-search bench-keys bench-markdown bench-fundraisers bench-site ## Run all benchmarks, one after the other
 
 bench-import: bench-build ## Measure an import next to sqlite3, on SQLite and PostgreSQL: DATA=eo.csv.gz
 	POSTGRES_OPTIONS= tests/with-services.sh sh -c '$(LOAD) import $(INPUT) --rounds 1 --postgres-url "$$CAUSEWAY_TEST_POSTGRES_URL"'
@@ -123,6 +123,9 @@ bench-search: bench-build ## Measure a typing log over HTTP next to /healthz: DI
 
 bench-keys: ## Measure the check of a key and its limit, and whether a busy key slows another
 	cargo bench --quiet --bench keys
+
+bench-markdown: ## Measure how long hostile stories of 20 KB take to render
+	cargo bench --quiet --bench markdown
 
 bench-fundraisers: bench-build ## Measure donations next to single-row commits of SQLite, raised next to /healthz
 	$(LOAD) fundraisers --generate 2000

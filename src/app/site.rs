@@ -7,8 +7,8 @@ use std::path::Path;
 
 /// The width in pixels to which larger logos are shrunk.
 const MAX_LOGO_WIDTH: u32 = 480;
-/// The maximum size of a text in bytes.
-const MAX_TEXT_BYTES: u64 = 256 * 1_024;
+/// The maximum size of a text in bytes. Pages have at most twice as many bytes of HTML.
+const MAX_TEXT_BYTES: u64 = 128 * 1_024;
 /// The maximum size of a logo in bytes.
 const MAX_LOGO_BYTES: u64 = 10 * 1_024 * 1_024;
 

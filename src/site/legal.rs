@@ -13,6 +13,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use giving::providers::Provider;
+use std::sync::Arc;
 
 const TEXTS: &LegalPageTexts = &LEGAL_EN.pages;
 
@@ -22,7 +23,7 @@ struct LegalPage {
     layout: Layout,
     meta: Meta,
     title: String,
-    html: String,
+    html: Arc<str>,
     /// The path of the page.
     path: &'static str,
 }
@@ -56,7 +57,7 @@ fn respond(
     app: &App,
     path: &'static str,
     (title, description): (&str, &str),
-    own_html: impl FnOnce(&Identity) -> Option<String>,
+    own_html: impl FnOnce(&Identity) -> Option<Arc<str>>,
     default: &str,
 ) -> Response {
     let layout = Layout::new(Section::Other);
@@ -77,7 +78,7 @@ fn respond(
 }
 
 /// Renders a default text with what the settings say.
-fn default_html(app: &App, layout: &Layout, text: &str) -> String {
+fn default_html(app: &App, layout: &Layout, text: &str) -> Arc<str> {
     let operator = match &layout.site.operator {
         Some(operator) => fill(TEXTS.operator_known, &[("operator", operator)]),
         None => TEXTS.operator_unknown.to_owned(),

@@ -11,6 +11,7 @@ use directory::{Directory, NonprofitRef};
 use giving::fundraisers::Fundraiser;
 use giving::fundraisers::goal::Goal;
 use giving::ledger::entry::Totals;
+use std::sync::Arc;
 
 /// What `web/fundraiser/head.html` and `web/fundraiser/main.html` show.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub struct FundraiserArticle {
     pub percent: i64,
     pub supporters_line: String,
     /// The story as safe HTML.
-    pub story: Option<String>,
+    pub story: Option<Arc<str>>,
     pub beneficiaries: Vec<Beneficiary>,
     pub is_test_mode: bool,
 }

@@ -10,7 +10,7 @@ use super::texts::{EN, Site as SiteTexts, Texts};
 use crate::app::site::SiteFiles;
 use crate::config::SiteSettings;
 use std::cell::Cell;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// Logos that are wider than this in relation to their height are taken to contain the name.
 const WORDMARK_RATIO: u32 = 2;
@@ -26,9 +26,9 @@ pub struct Identity {
     logo: Option<Logo>,
     stylesheet: Option<Asset>,
     /// The texts of the operator as HTML. Without them the pages have their default texts.
-    pub privacy: Option<String>,
-    pub terms: Option<String>,
-    pub about: Option<String>,
+    pub privacy: Option<Arc<str>>,
+    pub terms: Option<Arc<str>>,
+    pub about: Option<Arc<str>>,
 }
 
 #[derive(Debug)]
