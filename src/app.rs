@@ -156,7 +156,7 @@ pub struct Caches {
     /// Rendered pages that depend on the directory alone: profiles by their slug, others by their path.
     pub pages: AnswerCache<Bytes>,
     /// The rendered home page and the tag of the directory it was made from.
-    pub home_page: TimedCache<(Arc<str>, Bytes)>,
+    pub home_page: TimedCache<(Arc<str>, u64, Bytes)>,
     pub share_cards: ShareCards,
     pub provenance: Provenance,
 }

@@ -74,18 +74,19 @@ struct ActiveFundraiser {
 /// `GET /`
 pub async fn home(State(app): State<App>) -> Result<Response> {
     let now = app.clock.instant();
-    // The tag is read first: if the directory changes meanwhile, the page is cached under the old tag and expires.
+    // Both are read first: if something changes meanwhile, the page is cached under the old values and expires.
     let tag = app.directory.view().tag.clone();
+    let version = app.giving.fundraisers.version().await;
     let cached = app.caches.home_page.get(now, MAX_AGE);
-    if let Some((_, html)) = cached
+    if let Some((_, _, html)) = cached
         .as_deref()
-        .filter(|(cached, _)| Some(cached) == tag.as_ref())
+        .filter(|(of_tag, of_version, _)| Some(of_tag) == tag.as_ref() && *of_version == version)
     {
         return Ok(public_response(Html(html.clone())));
     }
     let html = Bytes::from(render(&Home::new(&app).await?)?);
     if let Some(tag) = tag {
-        app.caches.home_page.set(now, (tag, html.clone()));
+        app.caches.home_page.set(now, (tag, version, html.clone()));
     }
     Ok(public_response(Html(html)))
 }

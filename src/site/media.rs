@@ -30,10 +30,13 @@ use uuid::Uuid;
 const PUBLIC: &str = "public, max-age=86400";
 /// The caching of pictures that only some may see.
 const PRIVATE: &str = "private, no-store";
-/// The caching of uploaded pictures. They never change.
+/// The caching of pictures of nonprofits. They never change.
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 /// The caching of uploaded covers of fundraisers. Operators may hide them.
 const COVER: &str = "public, max-age=3600";
+/// The caching of other uploaded pictures. They may become the cover of a fundraiser that is not public, and a shared
+/// cache would go on showing them.
+const UPLOADED: &str = "private, max-age=3600";
 
 /// `GET /media/{hosted id}`
 pub async fn picture(
@@ -87,18 +90,22 @@ fn parse_width(query: &str) -> Result<Option<Width>> {
 /// Returns how long an uploaded picture may be cached. The cover of a fundraiser that is not public is only for its owner
 /// and operators, unless a public fundraiser or a nonprofit uses the same picture.
 async fn find_caching(app: &App, hosted_id: &str, headers: &HeaderMap) -> Result<&'static str> {
-    match app.giving.fundraisers.find_cover_visibility(hosted_id).await? {
-        CoverVisibility::Unused => Ok(IMMUTABLE),
-        CoverVisibility::Public => Ok(COVER),
-        CoverVisibility::Withheld(owners) => {
-            if nonprofits::store::is_picture_used(&app.db, hosted_id).await? {
-                Ok(COVER)
-            } else if may_see(app, headers, &owners).await? {
+    let visibility = app.giving.fundraisers.find_cover_visibility(hosted_id).await?;
+    if visibility == CoverVisibility::Public {
+        return Ok(COVER);
+    }
+    let is_of_nonprofit = nonprofits::store::is_picture_used(&app.db, hosted_id).await?;
+    match visibility {
+        CoverVisibility::Unused if is_of_nonprofit => Ok(IMMUTABLE),
+        CoverVisibility::Unused => Ok(UPLOADED),
+        CoverVisibility::Withheld(owners) if !is_of_nonprofit => {
+            if may_see(app, headers, &owners).await? {
                 Ok(PRIVATE)
             } else {
                 Err(Error::NotFound)
             }
         }
+        CoverVisibility::Public | CoverVisibility::Withheld(_) => Ok(COVER),
     }
 }
 

@@ -6,12 +6,14 @@ use crate::api::fundraisers::bodies::{
 use crate::api::problems::{FundraiserNotFound, NotModified, PublicKeyProblems};
 use crate::app::App;
 use crate::http::cache::{self, IfNoneMatch};
+use crate::http::credentials::Credentials;
 use crate::http::error::{Error, Result};
-use crate::http::params::PathPair;
+use crate::http::params::{PathPair, values};
 use crate::http::public_key::{Fundraisers, OptionalKey};
 use access::accounts::store as accounts;
-use access::keys::Key;
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
 use axum::response::Response;
 use directory::NonprofitRef;
 use directory::nonprofits::Nonprofit;
@@ -20,6 +22,7 @@ use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers::FundraiserName;
 use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::names::{find_nonprofit, slug_of};
+use platform::ids::AccountId;
 use platform::json;
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -44,11 +47,11 @@ use std::sync::Arc;
 )]
 pub async fn fundraiser(
     State(app): State<App>,
-    key: OptionalKey<Fundraisers>,
+    reader: Reader,
     PathPair(nonprofit, name): PathPair,
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
-    let shown = find(&app, &key, &nonprofit, &name).await?;
+    let shown = find(&app, &reader, &nonprofit, &name).await?;
     let creator = accounts::find_username(&app.db, shown.fundraiser.account).await?;
     let slug = slug_of(&app.directory, &shown.fundraiser).await?;
     let mut supported = Vec::with_capacity(shown.fundraiser.supported.len());
@@ -111,33 +114,59 @@ fn raw_json(write: impl FnOnce(&mut Vec<u8>)) -> Box<RawValue> {
 )]
 pub async fn raised(
     State(app): State<App>,
-    key: OptionalKey<Fundraisers>,
+    reader: Reader,
     PathPair(nonprofit, name): PathPair,
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
-    let shown = find(&app, &key, &nonprofit, &name).await?;
+    let shown = find(&app, &reader, &nonprofit, &name).await?;
     let raised = RaisedBody::new(&shown, app.is_test_mode());
     Ok(cache::json(&if_none_match, Some(&raised.tag()), || {
         serde_json::to_vec(&raised).expect("numbers are plain data")
     }))
 }
 
-/// Finds a fundraiser that the account of a key may see: one that is not public is only for its owner and operators.
-async fn find(
-    app: &App,
-    OptionalKey { key, .. }: &OptionalKey<Fundraisers>,
-    nonprofit: &str,
-    name: &str,
-) -> Result<Arc<FundraiserWithTotals>> {
+/// Who reads a fundraiser: the account of a private key, or anybody with a public key, which every visitor of a page can
+/// see.
+pub struct Reader {
+    account: Option<AccountId>,
+}
+
+impl FromRequestParts<App> for Reader {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Reader> {
+        let scheme = parts
+            .headers
+            .get(AUTHORIZATION)
+            .and_then(|value| value.as_bytes().get(..6));
+        let is_basic = scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(b"basic "));
+        // With a public key, the header may be for a proxy in front of the server.
+        let has_key = values(parts.uri.query().unwrap_or_default(), "apiKey")
+            .next()
+            .is_some();
+        let account = if is_basic && !has_key {
+            Some(
+                Credentials::<Fundraisers>::from_request_parts(parts, app)
+                    .await?
+                    .account,
+            )
+        } else {
+            OptionalKey::<Fundraisers>::from_request_parts(parts, app).await?;
+            None
+        };
+        Ok(Reader { account })
+    }
+}
+
+/// Finds a fundraiser that the reader may see: one that is not public is only for its owner.
+async fn find(app: &App, reader: &Reader, nonprofit: &str, name: &str) -> Result<Arc<FundraiserWithTotals>> {
     let found = find_nonprofit(&app.directory, nonprofit).await;
     let nonprofit = found.map_err(|error| Error::from_resolve(error, nonprofit))?;
     let not_found = || Error::fundraiser_not_found(name);
     let parsed = FundraiserName::parse(name).ok_or_else(not_found)?;
     let found = app.giving.fundraisers.find(nonprofit, parsed).await?;
     let is_visible = |found: &Arc<FundraiserWithTotals>| {
-        let fundraiser = &found.fundraiser;
-        let is_own = |key: &Arc<Key>| fundraiser.account == key.account || key.is_operator;
-        fundraiser.is_public() || key.as_ref().is_some_and(is_own)
+        found.fundraiser.is_public() || reader.account == Some(found.fundraiser.account)
     };
     found.filter(is_visible).ok_or_else(not_found)
 }
