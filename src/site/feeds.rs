@@ -5,7 +5,7 @@ use crate::http::cache::IfNoneMatch;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::site::find::{find, redirect_permanently};
-use crate::site::fundraiser_links::find_totals;
+use crate::site::fundraiser_links::find_verified_totals;
 use crate::web::fundraiser_article::supporters_line;
 use crate::web::texts::fill;
 use crate::web::{Layout, Section};
@@ -141,8 +141,8 @@ async fn entry(app: &App, news: &FeedItem, out: &mut String) -> Result<()> {
 /// Returns what a fundraiser has raised, in one line.
 async fn raised_line(app: &App, news: &FeedItem) -> Result<String> {
     let texts = &Layout::new(Section::Other).p.fundraiser;
-    let totals = find_totals(&app.giving.fundraisers, news.nonprofit, news.id).await?;
-    let totals = totals.counted(app.is_test_mode());
+    let fundraisers = &app.giving.fundraisers;
+    let totals = find_verified_totals(fundraisers, news.nonprofit, news.id, app.is_test_mode()).await?;
     let raised = fill(texts.raised, &[("amount", &totals.raised.to_string())]);
     let line = format!("{raised} · {}", supporters_line(totals.supporters, texts));
     Ok(if app.is_test_mode() {

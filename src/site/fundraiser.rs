@@ -79,6 +79,7 @@ impl End {
             Status::NotStarted => t.not_started,
             Status::Open | Status::InReview | Status::Hidden => return None,
         };
+        let totals = fundraiser.verified(*totals);
         let supporters = supporters_line(totals.supporters, texts);
         let text = if status == Status::NotStarted {
             fill(
@@ -194,7 +195,7 @@ impl<'a> FundraiserPage<'a> {
                     (supporter, time)
                 })
                 .collect(),
-            has_proof: totals.raised != Cents::ZERO || totals.supporters > 0,
+            has_proof: fundraiser.verified(totals).raised != Cents::ZERO || totals.supporters > 0,
             share: fundraiser
                 .is_public()
                 .then(|| ShareLinks::new(&fundraiser.title, url)),

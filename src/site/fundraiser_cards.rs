@@ -51,6 +51,7 @@ async fn card(app: &App, shown: &FundraiserWithTotals, is_active: bool) -> Resul
     let is_test_mode = app.is_test_mode();
     let totals = shown.totals.counted(is_test_mode);
     let goal = Goal::after(totals.raised, fundraiser.goal).amount();
+    let totals = fundraiser.verified(totals);
     let found = find_beneficiaries(&app.directory, fundraiser).await?;
     let benefiting = match found.as_slice() {
         [(only, _)] => only

@@ -10,7 +10,7 @@ use directory::nonprofits::Nonprofit;
 use directory::{Directory, ResolveError};
 use giving::fundraisers::cache::{FundraiserCache, FundraiserWithTotals};
 use giving::fundraisers::{Fundraiser, FundraiserName, SPECIAL, SPECIAL_SLUG, names, store};
-use giving::ledger::entry::TotalsByMode;
+use giving::ledger::entry::Totals;
 use platform::db::Db;
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use std::sync::Arc;
@@ -93,23 +93,28 @@ pub async fn list(
     };
     let mut links = Vec::with_capacity(listed.len());
     for listed in listed {
-        let totals = find_totals(fundraisers, listed.nonprofit, listed.id).await?;
+        let totals = find_verified_totals(fundraisers, listed.nonprofit, listed.id, is_test_mode).await?;
         links.push(FundraiserLink {
             path: format!("/{}/f/{}", slug(listed.nonprofit), listed.slug),
             cover: cover(&listed.id.to_string(), listed.cover.as_deref()),
             title: listed.title,
-            raised: totals.counted(is_test_mode).raised.to_string(),
+            raised: totals.raised.to_string(),
         });
     }
     Ok(links)
 }
 
-/// Finds the totals of a fundraiser in a list.
-pub async fn find_totals(
+/// Finds the verified totals of a fundraiser in a list.
+pub async fn find_verified_totals(
     fundraisers: &FundraiserCache,
     nonprofit: NonprofitId,
     id: FundraiserId,
-) -> Result<TotalsByMode> {
+    is_test_mode: bool,
+) -> Result<Totals> {
     let found = fundraisers.find(nonprofit, FundraiserName::Id(id)).await?;
-    Ok(found.map(|found| found.totals).unwrap_or_default())
+    let verified = |found: Arc<FundraiserWithTotals>| {
+        let totals = found.totals.counted(is_test_mode);
+        found.fundraiser.verified(totals)
+    };
+    Ok(found.map(verified).unwrap_or_default())
 }

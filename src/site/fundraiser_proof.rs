@@ -11,8 +11,10 @@ use crate::web::{Layout, Meta, PublicPage, Section};
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
+use giving::fundraisers::Fundraiser;
 use giving::ledger::entry::{Entry, Kind, Mode};
 use giving::ledger::store as ledger;
+use platform::money::Cents;
 use platform::text::hex;
 
 /// The number of entries that the page lists.
@@ -58,16 +60,13 @@ pub async fn proof(
     let layout = Layout::new(Section::Fundraisers);
     let t = &layout.f.proof;
     let (id, modes) = (shown.fundraiser.id, Mode::counted(app.is_test_mode()));
-    let (count, sum) = ledger::sum_entries(&app.db, id, modes).await?;
     let entries = ledger::list_entries_of(&app.db, id, modes, MAX_ENTRIES).await?;
-    // Read after the entries: a donation in between must not look like a difference.
-    let totals = ledger::find_totals(&app.db, id).await?;
-    let totals = totals.counted(app.is_test_mode());
-    let (count, sum) = if totals.raised == sum {
-        (count, sum)
-    } else {
-        ledger::sum_entries(&app.db, id, modes).await?
-    };
+    let mut sums = Sums::read(&app, &shown.fundraiser).await?;
+    if !sums.match_total() {
+        // A donation in between must not look like a difference.
+        let shown = find(&app.directory, &app.giving.fundraisers, &nonprofit, &name).await?;
+        sums = Sums::read(&app, &shown.fundraiser).await?;
+    }
     let title = fill(t.title, &[("title", &shown.fundraiser.title)]);
     let page = ProofPage {
         meta: Meta::new(
@@ -80,15 +79,39 @@ pub async fn proof(
         title,
         path,
         is_test_mode: app.is_test_mode(),
-        total: totals.raised.to_string(),
-        sum: sum.to_string(),
-        count,
-        matches: totals.raised == sum,
+        total: sums.total.to_string(),
+        sum: sums.sum.to_string(),
+        count: sums.count,
+        matches: sums.match_total(),
         has_offline: entries.iter().any(|entry| entry.draft.kind == Kind::Offline),
         entries: entries.iter().map(|entry| Row::new(entry, t)).collect(),
         layout,
     };
     Ok(PublicPage(page).into_response())
+}
+
+/// The verified total of a fundraiser, and what the ledger says about it.
+struct Sums {
+    total: Cents,
+    sum: Cents,
+    count: i64,
+}
+
+impl Sums {
+    async fn read(app: &App, fundraiser: &Fundraiser) -> Result<Sums> {
+        let (id, is_test_mode) = (fundraiser.id, app.is_test_mode());
+        let (count, sum) = ledger::sum_donations(&app.db, id, Mode::counted(is_test_mode)).await?;
+        let totals = ledger::find_totals(&app.db, id).await?;
+        Ok(Sums {
+            total: fundraiser.verified(totals.counted(is_test_mode)).raised,
+            sum,
+            count,
+        })
+    }
+
+    fn match_total(&self) -> bool {
+        self.total == self.sum
+    }
 }
 
 impl Row {

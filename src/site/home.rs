@@ -155,7 +155,8 @@ async fn active_fundraisers(app: &App) -> Result<Vec<ActiveFundraiser>> {
     let mut links = Vec::with_capacity(FUNDRAISERS);
     let active = |found: &&Arc<FundraiserWithTotals>| found.fundraiser.is_active(app.clock.millis());
     for found in found.iter().filter(active).take(FUNDRAISERS) {
-        let (fundraiser, totals) = (&found.fundraiser, found.totals.counted(app.is_test_mode()));
+        let fundraiser = &found.fundraiser;
+        let totals = fundraiser.verified(found.totals.counted(app.is_test_mode()));
         links.push(ActiveFundraiser {
             path: fundraiser_links::path_of(&app.directory, fundraiser).await?,
             title: fundraiser.title.clone(),

@@ -55,6 +55,7 @@ pub fn card(shown: &FundraiserWithTotals, found: &[(NonprofitRef, f64)], is_test
     let (fundraiser, t) = (&shown.fundraiser, &layout.p.fundraiser);
     let totals = shown.totals.counted(is_test_mode);
     let goal = Goal::after(totals.raised, fundraiser.goal).amount();
+    let totals = fundraiser.verified(totals);
     let of_goal = fill(t.of_goal, &[("goal", &goal.to_string())]);
     let benefiting = match single_nonprofit(fundraiser, found) {
         Some(nonprofit) => fill(t.card, &[("name", nonprofit.name)]),

@@ -11,6 +11,7 @@ use directory::{Directory, NonprofitRef};
 use giving::fundraisers::Fundraiser;
 use giving::fundraisers::goal::Goal;
 use giving::ledger::entry::Totals;
+use platform::money::Cents;
 use std::sync::Arc;
 
 /// What `web/fundraiser/head.html` and `web/fundraiser/main.html` show.
@@ -21,7 +22,10 @@ pub struct FundraiserArticle {
     pub organizer: Option<Organizer>,
     /// Whether it is open, and since or until when.
     pub status: String,
+    /// What donations prove.
     pub raised: String,
+    /// What the organizer reports as raised elsewhere, in a sentence.
+    pub reported: Option<String>,
     pub goal: String,
     pub percent: i64,
     pub supporters_line: String,
@@ -67,12 +71,14 @@ impl FundraiserArticle {
         is_test_mode: bool,
     ) -> FundraiserArticle {
         let goal = Goal::after(totals.raised, fundraiser.goal).amount();
+        let totals = fundraiser.verified(totals);
         FundraiserArticle {
             title: fundraiser.title.clone(),
             cover: cover(&fundraiser.id.to_string(), fundraiser.cover.as_deref()),
             organizer: None,
             status: String::new(),
             raised: totals.raised.to_string(),
+            reported: reported_line(fundraiser, &PUBLIC_EN.fundraiser),
             goal: goal.to_string(),
             percent: percent(totals.raised.get(), goal.get()),
             supporters_line: supporters_line(totals.supporters, &PUBLIC_EN.fundraiser),
@@ -119,6 +125,12 @@ pub fn cover(id: &str, hosted: Option<&str>) -> String {
         || format!("/media/fundraiser-{id}"),
         |hosted| format!("/media/{hosted}"),
     )
+}
+
+/// Returns what the organizer reports as raised elsewhere, in a sentence. It is never part of another figure.
+pub fn reported_line(fundraiser: &Fundraiser, t: &FundraiserTexts) -> Option<String> {
+    let amount = fundraiser.offline.filter(|amount| *amount != Cents::ZERO)?;
+    Some(fill(t.reported, &[("amount", &amount.to_string())]))
 }
 
 /// Returns the number of supporters as text: "3 supporters".

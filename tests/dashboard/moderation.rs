@@ -2,19 +2,21 @@
 
 use super::operator::operator;
 use super::visitor::{PASSWORD, Visitor, between, hidden};
-use crate::api::fundraisers::basic;
+use crate::api::fundraisers::{Organizer, basic};
 use crate::site::media::picture_file;
 use crate::wait::eventually;
 use crate::world::World;
 use access::accounts::store::{self as accounts, profile};
 use axum::http::Method;
 use giving::fundraisers::review::Review;
+use serde_json::json;
 
 on_both_databases!(
     deleting_an_account_closes_its_fundraisers,
     a_blocked_key_stops_its_account_from_creating,
     a_suspended_account_cannot_do_anything_until_it_is_restored,
     an_operator_reviews_fundraisers_with_one_click,
+    operators_see_large_reported_amounts,
     an_operator_removes_a_comment,
     an_operator_removes_a_display_name_and_a_picture,
     an_operator_finds_donations_and_exposed_keys,
@@ -193,6 +195,32 @@ async fn a_suspended_account_cannot_do_anything_until_it_is_restored(world: &Wor
     operator.post(422, own, &[("reason", "x")]).await;
     background.abort();
     app.db.close().await;
+}
+
+async fn operators_see_large_reported_amounts(world: &World) {
+    let organizer = Organizer::new(world).await;
+    for (title, cents) in [
+        ("Small run", 9_999_999),
+        ("Large run", 10_000_000),
+        ("Larger run", 20_000_000),
+    ] {
+        let fields = json!({"title": title, "raisedOffline": cents});
+        organizer.create_fundraiser(fields).await;
+    }
+    let operator = operator(world).await;
+    let list = operator
+        .get(200, "/dashboard/operator/fundraisers?show=reported")
+        .await
+        .text();
+    let place = |title: &str| list.find(&format!("<bdi>{title}</bdi>"));
+    assert!(
+        place("Larger run").is_some() && place("Larger run") < place("Large run"),
+        "{list}"
+    );
+    assert!(
+        place("Small run").is_none() && list.contains("$100,000.00 reported"),
+        "{list}"
+    );
 }
 
 async fn an_operator_reviews_fundraisers_with_one_click(world: &World) {

@@ -201,6 +201,7 @@ fn to_field_error(InvalidField { field, problem }: InvalidField, positions: &[us
         (FieldProblem::DateRange, _) => DATE_OUT_OF_RANGE.to_owned(),
         (FieldProblem::AmountRange, FundraiserField::Goal) => invalid_amount(MIN_GOAL_CENTS),
         (FieldProblem::AmountRange, _) => invalid_amount(MIN_OFFLINE_CENTS),
+        (FieldProblem::OfflineTooHigh(max), _) => format!("send at most {} cents ({max})", max.get()),
         (FieldProblem::UnknownNonprofit, _) => "there is no nonprofit with this ID".to_owned(),
         (FieldProblem::NotDisbursable, _) => {
             format!("{problem}; choose one whose isDisbursable is true")

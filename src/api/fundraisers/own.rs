@@ -104,12 +104,12 @@ pub async fn change(
     // All fields are checked before the picture is stored.
     let mut fields = Fields::new(&body.fields);
     let change = fields.read_change();
-    if let Err(giving::Error::Invalid(invalid)) = change.apply(&current) {
+    if let Err(giving::Error::Invalid(invalid)) = change.apply(&current, app.config.fundraisers) {
         fields.add_invalid(invalid);
     }
     let cover = take_picture(&app.pictures, &mut fields, dry_run).await?;
     let change = fields.finish(Some(FundraiserChange { cover, ..change }))?;
-    let update = UpdateFundraiser::Change(change);
+    let update = UpdateFundraiser::Change(change, app.config.fundraisers);
     apply(&app, credentials.account, current, update, dry_run).await
 }
 

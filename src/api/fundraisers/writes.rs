@@ -117,7 +117,11 @@ pub async fn create(
         return Ok(created_response(response));
     }
     let mut fields = Fields::new(&body.fields);
-    let validated = match fields.read_input().validate(&app.directory, account).await {
+    let validated = match fields
+        .read_input()
+        .validate(&app.directory, account, app.config.fundraisers)
+        .await
+    {
         Err(giving::Error::Invalid(invalid)) => {
             fields.add_invalid(invalid);
             None

@@ -145,7 +145,10 @@ pub async fn create(
     if data.text("action") == form::EDIT {
         return Ok(new_with(&user, layout, form).into_response());
     }
-    let validated = match input.validate(&app.directory, user.account).await {
+    let validated = match input
+        .validate(&app.directory, user.account, app.config.fundraisers)
+        .await
+    {
         Err(giving::Error::Invalid(errors)) => {
             form::add_errors(&mut form, errors, t);
             None
@@ -269,7 +272,7 @@ pub async fn edit(
     } else {
         cover.map(Some)
     };
-    let update = UpdateFundraiser::Change(FundraiserChange { cover, ..change });
+    let update = UpdateFundraiser::Change(FundraiserChange { cover, ..change }, app.config.fundraisers);
     // Validated before it is written, so that all errors are shown at once.
     let changed = match update.apply(&fundraiser, app.clock.millis()) {
         Ok(_) if form.has_errors() => None,

@@ -89,6 +89,7 @@ impl FundraiserView {
         let is_test_mode = app.is_test_mode();
         let totals = ledger::find_totals(&app.db, fundraiser.id).await?;
         let totals = totals.counted(is_test_mode);
+        let verified = fundraiser.verified(totals);
         let nonprofit = slug_of(&app.directory, &fundraiser).await?;
         Ok(FundraiserView {
             id: fundraiser.id,
@@ -97,7 +98,7 @@ impl FundraiserView {
             is_test_mode,
             hidden_reason: fundraiser.hidden_reason,
             is_closed: fundraiser.closed_at.is_some(),
-            raised: totals.raised,
+            raised: verified.raised,
             offline: fundraiser.offline.filter(|offline| *offline != Cents::ZERO),
             goal: Goal::after(totals.raised, fundraiser.goal),
             supporters: totals.supporters,

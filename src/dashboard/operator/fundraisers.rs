@@ -59,7 +59,8 @@ struct FundraiserPage {
     comments: Vec<(Comment, RelativeTime)>,
 }
 
-/// `GET /dashboard/operator/fundraisers`: those in review, or those that `show` names: `hidden` or `all`.
+/// `GET /dashboard/operator/fundraisers`: those in review, or those that `show` names: `reported` (large
+/// amounts that organizers report), `hidden` or `all`.
 pub async fn list(
     State(app): State<App>,
     Operator(user): Operator,
@@ -67,6 +68,10 @@ pub async fn list(
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
     let (shown, listing) = match parameter(query.as_deref(), "show").as_str() {
+        "reported" => {
+            let large = app.config.fundraisers.large_offline();
+            ("reported", Listing::LargeOffline(large))
+        }
         "hidden" => ("hidden", Listing::Hidden),
         "all" => ("all", Listing::All),
         _ => ("review", Listing::InReview),

@@ -45,6 +45,7 @@ pub async fn fundraiser(
     let (fundraiser, t) = (&found.fundraiser, &PUBLIC_EN.fundraiser);
     let totals = found.totals.counted(app.is_test_mode());
     let goal = Goal::after(totals.raised, fundraiser.goal).amount();
+    let totals = fundraiser.verified(totals);
     let is_open = fundraiser.is_active(app.clock.millis()) && app.config.giving != Provider::Off;
     let body = json!({
         "title": fundraiser.title,

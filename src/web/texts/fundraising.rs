@@ -89,10 +89,10 @@ texts! {
     proof: ProofTexts {
         link: "Verified total",
         title: "Verified total of {title}",
-        lead: "A fundraiser’s total is the sum of its entries in the ledger. Entries can be added, but never changed or removed. These are the latest ones.",
+        lead: "A fundraiser’s verified total is the sum of its donations and refunds in the ledger. Entries can be added, but never changed or removed. These are the latest ones.",
         shown: "Total on the page",
-        sum: "Sum of all entries",
-        count: "Entries",
+        sum: "Sum of donations and refunds",
+        count: "Donations and refunds",
         matches: "The sum of the entries matches the total on the page.",
         differs: "The sum of the entries does not match the total on the page. Tell the operators of this site.",
         entries: "Ledger entries",
@@ -109,7 +109,7 @@ texts! {
         how_hash: "An entry’s fingerprint is a SHA-256 hash of the entry and the previous fingerprint. If anyone changes or removes an entry, all later fingerprints change.",
         how_keep: "Keep the number and the fingerprint of the last entry. If this page ever shows another fingerprint for that number, the ledger was changed.",
         how_operator: "The operators of this site can verify the whole ledger, and can keep copies of its last fingerprint outside the database.",
-        offline_about: "Amounts that the organizer reports as raised elsewhere cannot be checked here.",
+        offline_about: "Amounts that the organizer reports as raised elsewhere cannot be verified, so they do not count.",
         back: "Back to the fundraiser",
     }
     receipts: ReceiptsTexts {

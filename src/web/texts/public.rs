@@ -257,6 +257,7 @@ texts! {
         feed: "Newest fundraisers",
         feed_of: "Fundraisers for {name}",
         raised: "{amount} raised",
+        reported: "The organizer reports {amount} raised elsewhere. This amount is not verified.",
         test_mode: "Test mode",
         test: "Test",
         test_totals: "Test mode: the totals here include test donations, for which no money is charged.",

@@ -96,7 +96,7 @@ fn invalid_values() -> [(&'static str, Value); 12] {
         ),
         (
             "raisedOffline",
-            json!([-1, 0.5, "0", 1_000_000_000_001_i64, u64::MAX]),
+            json!([-1, 0.5, "0", 100_000_001, 1_000_000_000_001_i64, u64::MAX]),
         ),
         ("currency", json!(["usd", "EUR", "", null, 840])),
         (
@@ -130,7 +130,7 @@ async fn every_invalid_field_is_named(world: &World) {
         ("goal", json!(1)),
         ("goal", json!(100.0)),
         ("raisedOffline", json!(0)),
-        ("raisedOffline", json!(1_000_000_000_000_i64)),
+        ("raisedOffline", json!(100_000_000)),
     ] {
         organizer.create(200, &body_with(name, Some(value))).await;
     }

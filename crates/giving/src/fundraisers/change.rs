@@ -1,6 +1,7 @@
 //! A partial update of a fundraiser by its owner.
 
 use super::Fundraiser;
+use super::review::FundraiserSettings;
 use super::rules::{FundraiserField, Rules};
 use crate::error::Error;
 use platform::money::Cents;
@@ -25,8 +26,8 @@ impl FundraiserChange {
     /// # Errors
     ///
     /// [`Error::Invalid`] with every invalid field. Fields that do not change are not checked.
-    pub fn apply(&self, existing: &Fundraiser) -> Result<Fundraiser, Error> {
-        let mut rules = Rules::default();
+    pub fn apply(&self, existing: &Fundraiser, settings: FundraiserSettings) -> Result<Fundraiser, Error> {
+        let mut rules = Rules::new(settings.max_offline());
         let mut changed = existing.clone();
         if let Some(title) = &self.title {
             changed.title = rules.title(title);
@@ -46,7 +47,7 @@ impl FundraiserChange {
         if let Some(goal) = self.goal {
             changed.goal = rules.goal(goal);
         }
-        if let Some(offline) = self.offline {
+        if let Some(offline) = self.offline.filter(|offline| *offline != existing.offline) {
             changed.offline = rules.offline(offline);
         }
         if let Some(cover) = &self.cover {
@@ -58,9 +59,30 @@ impl FundraiserChange {
 
 #[cfg(test)]
 mod tests {
+    use super::super::review::Review;
     use super::super::rules::{FieldProblem, InvalidField};
     use super::super::tests::fundraiser;
     use super::*;
+
+    const SETTINGS: FundraiserSettings = FundraiserSettings {
+        review: Review::Off,
+        max_offline: 500,
+    };
+
+    #[test]
+    fn an_amount_above_the_maximum_may_stay_and_cannot_be_set() {
+        let existing = Fundraiser {
+            offline: Some(Cents::new(900)),
+            ..fundraiser()
+        };
+        for (cents, is_valid) in [(900, true), (500, true), (501, false), (901, false)] {
+            let change = FundraiserChange {
+                offline: Some(Some(Cents::new(cents))),
+                ..FundraiserChange::default()
+            };
+            assert_eq!(change.apply(&existing, SETTINGS).is_ok(), is_valid, "{cents}");
+        }
+    }
 
     #[test]
     fn only_fields_of_the_change_differ() {
@@ -80,8 +102,11 @@ mod tests {
             starts_at: None,
             ..existing.clone()
         };
-        assert_eq!(change.apply(&existing).unwrap(), expected);
-        assert_eq!(FundraiserChange::default().apply(&existing).unwrap(), existing);
+        assert_eq!(change.apply(&existing, SETTINGS).unwrap(), expected);
+        assert_eq!(
+            FundraiserChange::default().apply(&existing, SETTINGS).unwrap(),
+            existing
+        );
     }
 
     #[test]
@@ -96,7 +121,7 @@ mod tests {
             goal: Some(Some(Cents::ZERO)),
             ..FundraiserChange::default()
         };
-        let Err(Error::Invalid(errors)) = change.apply(&existing) else {
+        let Err(Error::Invalid(errors)) = change.apply(&existing, SETTINGS) else {
             panic!("the change is valid");
         };
         let expected = [

@@ -1,5 +1,6 @@
 //! The input of a new fundraiser.
 
+use super::review::FundraiserSettings;
 use super::rules::{FieldProblem, FundraiserField, Rules, is_weight};
 use super::{Fundraiser, SPECIAL, SPECIAL_SLUG};
 use crate::error::Error;
@@ -43,8 +44,9 @@ impl FundraiserInput {
         self,
         directory: &Directory,
         account: AccountId,
+        settings: FundraiserSettings,
     ) -> Result<(Fundraiser, String), Error> {
-        let mut rules = Rules::default();
+        let mut rules = Rules::new(settings.max_offline());
         let title = rules.title(&self.title);
         let description = rules.description(self.description.as_deref());
         let starts_at = rules.date(FundraiserField::StartsAt, self.starts_at);

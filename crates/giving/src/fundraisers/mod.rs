@@ -22,7 +22,7 @@ pub mod write;
 
 pub use status::Status;
 
-use crate::ledger::entry::Beneficiaries;
+use crate::ledger::entry::{Beneficiaries, Totals};
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::{Cents, Weights};
 use uuid::Uuid;
@@ -90,6 +90,15 @@ impl Fundraiser {
         self.status() == Status::Published
             && self.starts_at.is_none_or(|start| start <= now)
             && self.ends_at.is_none_or(|end| now <= end)
+    }
+
+    /// Returns the totals that donations prove, from all of its totals: without the amount that its owner reports.
+    pub fn verified(&self, totals: Totals) -> Totals {
+        let reported = self.offline.unwrap_or_default();
+        Totals {
+            raised: Cents::new(totals.raised.get() - reported.get()),
+            ..totals
+        }
     }
 
     /// Returns how a donation to it is split.

@@ -57,6 +57,8 @@ pub enum FieldProblem {
     EndBeforeStart,
     #[error("the amount is too low or too high")]
     AmountRange,
+    #[error("report at most {0}; ask the operators of this site if more was raised elsewhere")]
+    OfflineTooHigh(Cents),
     #[error("the sum is too large")]
     AmountOverflow,
     #[error("choose 1 to 100 nonprofits")]
@@ -77,12 +79,20 @@ pub fn is_weight(weight: f64) -> bool {
 }
 
 /// Validates fields, and collects all errors. The value of an invalid field is empty.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Rules {
+    max_offline: Cents,
     errors: Vec<InvalidField>,
 }
 
 impl Rules {
+    pub(super) fn new(max_offline: Cents) -> Rules {
+        Rules {
+            max_offline,
+            errors: Vec::new(),
+        }
+    }
+
     pub(super) fn add_error(&mut self, field: FundraiserField, problem: FieldProblem) {
         self.errors.push(InvalidField { field, problem });
     }
@@ -145,7 +155,13 @@ impl Rules {
     }
 
     pub(super) fn offline(&mut self, offline: Option<Cents>) -> Option<Cents> {
-        self.amount(FundraiserField::Offline, offline, MIN_OFFLINE_CENTS)
+        let valid = self.amount(FundraiserField::Offline, offline, MIN_OFFLINE_CENTS);
+        if valid.is_some_and(|offline| offline > self.max_offline) {
+            let problem = FieldProblem::OfflineTooHigh(self.max_offline);
+            self.add_error(FundraiserField::Offline, problem);
+            return None;
+        }
+        valid
     }
 
     fn amount(&mut self, field: FundraiserField, amount: Option<Cents>, min: i64) -> Option<Cents> {
@@ -164,7 +180,7 @@ mod tests {
 
     #[test]
     fn texts_are_trimmed() {
-        let mut rules = Rules::default();
+        let mut rules = Rules::new(Cents::MAX);
         assert_eq!(rules.title("  Run \t"), "Run");
         assert_eq!(rules.description(Some(" a\n\tb \r\n")), Some("a\n\tb".to_owned()));
         assert_eq!(rules.description(Some(" \n ")), None);
@@ -179,7 +195,7 @@ mod tests {
             (7_258_118_399_999, true),
             (7_258_118_400_000, false),
         ] {
-            let mut rules = Rules::default();
+            let mut rules = Rules::new(Cents::MAX);
             let date = rules.date(FundraiserField::EndsAt, Some(millis));
             assert_eq!(date.is_some(), is_valid, "{millis}");
             assert_eq!(rules.finish(()).is_ok(), is_valid, "{millis}");
@@ -195,7 +211,7 @@ mod tests {
             (None, Some(1), true),
             (Some(1), None, true),
         ] {
-            let mut rules = Rules::default();
+            let mut rules = Rules::new(Cents::MAX);
             rules.date_order(starts_at, ends_at);
             assert_eq!(rules.finish(()).is_ok(), is_valid, "{starts_at:?} {ends_at:?}");
         }
@@ -210,10 +226,19 @@ mod tests {
             (Cents::MAX.get(), true, true),
             (Cents::MAX.get() + 1, false, false),
         ] {
-            let mut rules = Rules::default();
+            let mut rules = Rules::new(Cents::MAX);
             let amount = Some(Cents::new(cents));
             assert_eq!(rules.goal(amount).is_some(), is_goal, "{cents}");
             assert_eq!(rules.offline(amount).is_some(), is_offline, "{cents}");
+        }
+    }
+
+    #[test]
+    fn an_offline_amount_has_a_maximum() {
+        for (cents, is_valid) in [(500, true), (501, false)] {
+            let mut rules = Rules::new(Cents::new(500));
+            assert_eq!(rules.offline(Some(Cents::new(cents))).is_some(), is_valid);
+            assert_eq!(rules.finish(()).is_ok(), is_valid);
         }
     }
 
@@ -228,10 +253,10 @@ mod tests {
     proptest! {
         #[test]
         fn valid_texts_stay_valid(title in ".{0,130}", description in ".{0,200}") {
-            let mut rules = Rules::default();
+            let mut rules = Rules::new(Cents::MAX);
             let (title, description) = (rules.title(&title), rules.description(Some(&description)));
             if rules.finish(()).is_ok() {
-                let mut again = Rules::default();
+                let mut again = Rules::new(Cents::MAX);
                 prop_assert_eq!(again.title(&title), title);
                 prop_assert_eq!(again.description(description.as_deref()), description);
                 prop_assert_eq!(again.finish(()), Ok(()));

@@ -6,7 +6,7 @@
 use super::cover::CoverVisibility;
 use super::{Fundraiser, FundraiserName, beneficiaries};
 use crate::ledger::entry::{Beneficiaries, Mode};
-use platform::db::{Db, Tx, from_row, query};
+use platform::db::{Db, Query, Tx, from_row, query};
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::Cents;
 use platform::text::escape_like;
@@ -75,6 +75,11 @@ const PAGE_IN_REVIEW: &str =
 const PAGE_HIDDEN: &str =
     fundraisers!("where hidden_at is not null order by hidden_at desc, id desc limit $1 offset $2");
 const PAGE_ALL: &str = fundraisers!("order by created_at desc, id desc limit $1 offset $2");
+const PAGE_LARGE_OFFLINE: &str = fundraisers!(
+    "where offline >= $3 and hidden_at is null order by offline desc, id desc limit $1 offset $2"
+);
+const COUNT_LARGE_OFFLINE: &str =
+    "select count(*) from fundraisers where offline >= $1 and hidden_at is null";
 const COUNT_IN_REVIEW: &str = "select count(*) from fundraisers where in_review_since is not null";
 const COUNT_HIDDEN: &str = "select count(*) from fundraisers where hidden_at is not null";
 const COUNT_ALL: &str = "select count(*) from fundraisers";
@@ -240,18 +245,33 @@ pub async fn list_of_account(
 pub enum Listing {
     /// Those in review, oldest first.
     InReview,
+    /// Those whose owners report at least this amount as raised elsewhere, the largest first.
+    LargeOffline(Cents),
     Hidden,
     All,
+}
+
+impl Listing {
+    /// Adds the amount to a query, if it has one.
+    fn bind<'q>(self, query: Query<'q>) -> Query<'q> {
+        match self {
+            Listing::LargeOffline(amount) => query.bind(amount.get()),
+            Listing::InReview | Listing::Hidden | Listing::All => query,
+        }
+    }
 }
 
 /// Lists fundraisers of all accounts.
 pub async fn list_page(db: &Db, listing: Listing, take: i64, skip: i64) -> sqlx::Result<Vec<Fundraiser>> {
     let sql = match listing {
         Listing::InReview => PAGE_IN_REVIEW,
+        Listing::LargeOffline(_) => PAGE_LARGE_OFFLINE,
         Listing::Hidden => PAGE_HIDDEN,
         Listing::All => PAGE_ALL,
     };
-    let rows: Vec<FundraiserRow> = db.fetch_all(query(sql).bind(take).bind(skip)).await?;
+    let rows: Vec<FundraiserRow> = db
+        .fetch_all(listing.bind(query(sql).bind(take).bind(skip)))
+        .await?;
     let mut list = Vec::with_capacity(rows.len());
     for row in rows {
         list.extend(with_supported(db, Some(row)).await?);
@@ -263,10 +283,11 @@ pub async fn list_page(db: &Db, listing: Listing, take: i64, skip: i64) -> sqlx:
 pub async fn count(db: &Db, listing: Listing) -> sqlx::Result<i64> {
     let sql = match listing {
         Listing::InReview => COUNT_IN_REVIEW,
+        Listing::LargeOffline(_) => COUNT_LARGE_OFFLINE,
         Listing::Hidden => COUNT_HIDDEN,
         Listing::All => COUNT_ALL,
     };
-    db.fetch_scalar(query(sql)).await
+    db.fetch_scalar(listing.bind(query(sql))).await
 }
 
 /// The order of a list. Active fundraisers always come first.

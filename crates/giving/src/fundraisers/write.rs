@@ -2,7 +2,7 @@
 
 use super::change::FundraiserChange;
 use super::history::differences;
-use super::review::Review;
+use super::review::{FundraiserSettings, Review};
 use super::rules::{FieldProblem, FundraiserField, InvalidField};
 use super::{Fundraiser, slug, store};
 use crate::error::Error;
@@ -27,7 +27,8 @@ pub struct CreateFundraiser {
 /// An update of a fundraiser by its owner.
 #[derive(Clone, Debug)]
 pub enum UpdateFundraiser {
-    Change(FundraiserChange),
+    /// The settings limit what can be changed.
+    Change(FundraiserChange, FundraiserSettings),
     Close,
     Reopen,
 }
@@ -191,7 +192,7 @@ impl UpdateFundraiser {
     /// [`Error::Invalid`] with every invalid field.
     pub fn apply(&self, existing: &Fundraiser, now: i64) -> Result<Fundraiser, Error> {
         match self {
-            UpdateFundraiser::Change(change) => change.apply(existing),
+            UpdateFundraiser::Change(change, settings) => change.apply(existing, *settings),
             UpdateFundraiser::Close => Ok(close(existing, now)),
             UpdateFundraiser::Reopen => Ok(Fundraiser {
                 closed_at: None,
@@ -202,7 +203,7 @@ impl UpdateFundraiser {
 
     fn outbox_kind(&self) -> &'static str {
         match self {
-            UpdateFundraiser::Change(_) => "fundraiser_changed",
+            UpdateFundraiser::Change(..) => "fundraiser_changed",
             UpdateFundraiser::Close => "fundraiser_closed",
             UpdateFundraiser::Reopen => "fundraiser_reopened",
         }

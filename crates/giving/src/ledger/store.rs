@@ -60,7 +60,7 @@ const BALANCES: &str = "select \
 const REMAINING: &str =
     "select cast(coalesce(sum(amount), 0) as bigint) from ledger_entries where sequence = $1 or refunds = $1";
 const SUM_OF: &str = "select count(*), cast(coalesce(sum(amount), 0) as bigint) from ledger_entries \
-     where fundraiser_id = $1 and mode = $2";
+     where fundraiser_id = $1 and mode = $2 and kind <> 'offline'";
 const SUM_SINCE: &str = "select mode, count(*), cast(sum(amount) as bigint) from ledger_entries \
      where sequence >= $1 and recorded_at >= $2 and kind = $3 group by mode";
 const LIST_NAMES: &str =
@@ -216,8 +216,8 @@ pub(crate) async fn remove_names_of(tx: &mut Tx, donor: &str) -> sqlx::Result<u6
     tx.execute(query(REMOVE_NAMES_OF).bind(donor)).await
 }
 
-/// Counts the entries of a fundraiser in any of the modes, and adds up their amounts.
-pub async fn sum_entries(db: &Db, id: FundraiserId, modes: &[Mode]) -> sqlx::Result<(i64, Cents)> {
+/// Counts the donations and refunds of a fundraiser in any of the modes, and adds up their amounts.
+pub async fn sum_donations(db: &Db, id: FundraiserId, modes: &[Mode]) -> sqlx::Result<(i64, Cents)> {
     let (mut count, mut sum) = (0, 0);
     for mode in modes {
         let row: (i64, i64) = db.fetch_one(query(SUM_OF).bind(id.0).bind(mode.as_str())).await?;

@@ -3,7 +3,7 @@
 
 use crate::donations::{Label, NewDonation, Recipient, Refund, donation, refund};
 use crate::fundraisers::change::FundraiserChange;
-use crate::fundraisers::review::Review;
+use crate::fundraisers::review::{FundraiserSettings, Review};
 use crate::fundraisers::write::{CreateFundraiser, UpdateFundraiser, write_new, write_update};
 use crate::fundraisers::{Fundraiser, SPECIAL};
 use crate::idempotency::StoredResponse;
@@ -172,7 +172,13 @@ impl Step {
                     offline: Some(Some(Cents::new(cents))),
                     ..FundraiserChange::default()
                 };
-                let command = UpdateFundraiser::Change(change);
+                let command = UpdateFundraiser::Change(
+                    change,
+                    FundraiserSettings {
+                        review: Review::Off,
+                        max_offline: u32::MAX,
+                    },
+                );
                 let id = fundraiser(number, 0).id;
                 outcome(write_update(batch, ACCOUNT, id, &command, now).await)?
             }
