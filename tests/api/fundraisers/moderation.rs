@@ -221,8 +221,11 @@ async fn a_hidden_fundraiser_is_only_for_its_owner_and_operators(world: &World) 
             .await
             .contains("fundraiser_not_found")
     );
+    sessions_of_the_owner_and_operators_see_it(world).await;
+}
 
-    // On pages, by their sessions.
+/// Hides a fundraiser, and checks who sees its page and its cover.
+async fn sessions_of_the_owner_and_operators_see_it(world: &World) {
     let (owner, stranger) = (Visitor::new(world), Visitor::new(world));
     owner.sign_up("grace").await;
     stranger.sign_up("oscar").await;

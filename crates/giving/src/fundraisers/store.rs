@@ -253,7 +253,7 @@ pub enum Listing {
 
 impl Listing {
     /// Adds the amount to a query, if it has one.
-    fn bind<'q>(self, query: Query<'q>) -> Query<'q> {
+    fn bind(self, query: Query<'_>) -> Query<'_> {
         match self {
             Listing::LargeOffline(amount) => query.bind(amount.get()),
             Listing::InReview | Listing::Hidden | Listing::All => query,
