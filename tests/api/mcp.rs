@@ -14,6 +14,7 @@ on_both_databases!(
     creating_a_fundraiser_needs_a_private_key,
     causes_and_nonprofits_are_resources,
     keys_and_limits_are_those_of_the_api,
+    an_argument_that_is_too_long_is_refused_after_the_key,
     headers_repeat_the_message,
     messages_that_are_no_requests_are_handled,
     pages_of_other_origins_are_refused,
@@ -491,4 +492,23 @@ async fn pages_of_other_origins_are_refused(world: &World) {
             "{origin}"
         );
     }
+}
+
+async fn an_argument_that_is_too_long_is_refused_after_the_key(world: &World) {
+    world.load_demo().await;
+    let mut client = McpClient::new(world, "2025-11-25");
+    let message = |length: usize| {
+        let arguments = json!({"term": "x".repeat(length), "query": "x".repeat(length)});
+        client.message(
+            "tools/call",
+            json!({"name": "search_nonprofits", "arguments": arguments}),
+        )
+    };
+    let (long, longest) = (message(62 << 10), message(400 << 10));
+    for message in [&long, &longest] {
+        let refused = client.send(413, message, &[]).await;
+        assert_eq!(refused.code(), "too_large");
+    }
+    client.key = None;
+    assert_eq!(client.send(401, &longest, &[]).await.code(), "missing_key");
 }

@@ -9,8 +9,9 @@
 use super::client::{Called, McpClient};
 use super::tools::{self, ApiRequest, CallError};
 use super::{prompts, resources};
+use crate::http::error::Error;
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
 /// The version without sessions.
@@ -32,6 +33,8 @@ const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 
+/// The longest path and query of a request to the API, encoded and without the key. A URL has at most 64 KiB.
+const MAX_PATH_BYTES: usize = 60 << 10;
 /// How long clients may use lists, in milliseconds. They change only with a new version of the server.
 const LIST_TTL_MS: u64 = 3_600_000;
 /// How long clients may use what they read.
@@ -322,6 +325,11 @@ async fn call_tool(
             };
         }
     };
+    if request.path.len() > MAX_PATH_BYTES {
+        caller.authenticate().await.map_err(Failure::Refused)?;
+        let refusal = Error::TooLarge(MAX_PATH_BYTES).into_response();
+        return Err(Failure::Refused(Box::new(refusal)));
+    }
     match call(caller, request).await? {
         Called::Body(body) => Ok(json!({
             "content": [{"type": "text", "text": body.to_string()}],
