@@ -176,6 +176,7 @@ fn a_file_is_imported_completely_or_not_at_all_and_only_once() {
     cli.write("donations.jsonl", good.join("\n\n"));
     let mut bad = good.clone();
     bad[1] = r#"{"nonprofit":"nobody-at-all","amount":0,"donor":"","public":"yes"}"#.to_owned();
+    bad[2] = good[2].replace('{', r#"{"currency":"EUR","test":true,"#);
     bad[4] = "{".to_owned();
     bad[6] = "[]".to_owned();
     let latin1 = [bad.join("\n").as_bytes(), b"\n{\"donor\":\"Ren\xe9\"}\n"].concat();
@@ -188,10 +189,11 @@ fn a_file_is_imported_completely_or_not_at_all_and_only_once() {
         "externalId is missing",
         "public must be true or false",
         "there is no nonprofit nobody-at-all",
+        "line 3: there is no field \"currency\"; there is no field \"test\"",
         "line 5: it is not valid JSON",
         "line 7: it is not a JSON object",
         "line 601: it is not valid UTF-8",
-        "4 lines are invalid and nothing was recorded",
+        "5 lines are invalid and nothing was recorded",
     ] {
         assert!(
             output.stderr.contains(expected),

@@ -1,7 +1,8 @@
 //! Imports donations from a JSON Lines file. All lines are checked before the first is recorded, each once.
 //!
 //! A line is a JSON object: `{"nonprofit": "530196605", "fundraiser": "my-run", "amount": 2500, "donor": "d-17",
-//! "externalId": "p-1"}`. `fundraiser`, `source`, `name` and `public` are optional.
+//! "externalId": "p-1"}`. `fundraiser`, `source`, `name` and `public` are optional. Amounts are in
+//! US cents, and `--test` makes donations test donations, so a line with any other field is refused.
 
 use super::donation::{NewDonation, admit_source};
 use super::label::{Label, OPERATOR};
@@ -29,6 +30,22 @@ use tempfile::NamedTempFile;
 
 /// The maximum number of errors that are reported.
 const MAX_ERRORS: usize = 1_000;
+
+/// The fields of a line. Any other is refused, because what it says, such as a currency, would be ignored.
+const FIELDS: [&str; 12] = [
+    "nonprofit",
+    "nonprofitId",
+    "fundraiser",
+    "fundraiserId",
+    "amount",
+    "donor",
+    "donorId",
+    "externalId",
+    "external_id",
+    "source",
+    "name",
+    "public",
+];
 
 /// The byte-order mark that some programs write at the beginning of a UTF-8 file.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -172,14 +189,17 @@ enum LineError {
 async fn read(recipients: &mut Recipients, mode: Mode, line: &[u8]) -> Result<NewDonation, LineError> {
     let invalid = |reason: &str| LineError::Invalid(reason.to_owned());
     let line = std::str::from_utf8(line).map_err(|_| invalid("it is not valid UTF-8"))?;
-    let value: Value = match serde_json::from_str(line) {
-        Ok(value @ Value::Object(_)) => value,
-        Ok(_) => return Err(invalid("it is not a JSON object")),
-        Err(error) => return Err(LineError::Invalid(format!("it is not valid JSON: {error}"))),
-    };
+    let value: Value = serde_json::from_str(line)
+        .map_err(|error| LineError::Invalid(format!("it is not valid JSON: {error}")))?;
+    let object = value
+        .as_object()
+        .ok_or_else(|| invalid("it is not a JSON object"))?;
+    let unknown = object.keys().filter(|name| !FIELDS.contains(&name.as_str()));
     let mut fields = Fields {
         value: &value,
-        errors: Vec::new(),
+        errors: unknown
+            .map(|name| format!("there is no field {name:?}"))
+            .collect(),
     };
     let nonprofit = fields.text(&["nonprofit", "nonprofitId"]);
     let fundraiser = fields.optional(&["fundraiser", "fundraiserId"]);
