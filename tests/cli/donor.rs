@@ -27,12 +27,15 @@ const PROFILE: &str = "/american-red-cross";
 const VALID_CARD: &str = "4242424242424242";
 
 /// What is personal about the donor of [`donate`].
-const PERSONAL: [&str; 5] = [
+const PERSONAL: [&str; 8] = [
     "Ada Lovelace",
     "ada@example.org",
     "Run well, dear friends!",
     "customer-of-the-shop",
     "returning-visitor",
+    "in-memory-of-byron",
+    "member-1815",
+    "I am her daughter",
 ];
 
 /// Creates a fundraiser and returns its path.
@@ -65,7 +68,8 @@ async fn create_fundraiser(world: &World) -> String {
 /// Starts a donation and returns the path of its payment page.
 async fn start(visitor: &Visitor, page: &str, name: &str, email: &str) -> String {
     let url = format!(
-        "{page}/give?partner_metadata=customer-of-the-shop&exit_url=https%3A%2F%2Fshop.example.org%2Freturning-visitor"
+        "{page}/give?partner_metadata=customer-of-the-shop&designation=in-memory-of-byron&partner_donation_id=member-1815\
+         &exit_url=https%3A%2F%2Fshop.example.org%2Freturning-visitor"
     );
     let form = visitor.get(200, &url).await.text();
     let fields = [
@@ -91,7 +95,7 @@ async fn report(visitor: &Visitor, email: &str) {
     let once = hidden(&visitor.get(200, &form).await.text(), "once");
     let fields = [
         ("reason", "misleading"),
-        ("details", "Wrong logo"),
+        ("details", "Wrong logo. I am her daughter."),
         ("email", email),
         ("once", &once),
     ];
@@ -130,6 +134,8 @@ async fn a_donor_is_exported_and_forgotten_and_the_ledger_stays_valid(world: &Wo
         assert_eq!(donation["name"], "Ada Lovelace");
         assert_eq!(donation["message"], "Run well, dear friends!");
         assert_eq!(donation["partnerMetadata"], "customer-of-the-shop");
+        assert_eq!(donation["designation"], "in-memory-of-byron");
+        assert_eq!(donation["partnerDonationId"], "member-1815");
         assert_eq!(donation["amount"], 2_000);
     }
     assert!(
@@ -138,7 +144,10 @@ async fn a_donor_is_exported_and_forgotten_and_the_ledger_stays_valid(world: &Wo
     );
     assert_eq!(exported["names"].as_array().unwrap().len(), 2, "{exported}");
     assert_eq!(exported["emails"].as_array().unwrap().len(), 2, "{exported}");
-    assert_eq!(exported["reports"][0]["details"], "Wrong logo", "{exported}");
+    assert_eq!(
+        exported["reports"][0]["details"], "Wrong logo. I am her daughter.",
+        "{exported}"
+    );
     assert!(!exported.to_string().contains("grace"), "{exported}");
 
     let totals = "select coalesce(cast(raised as text) || ' ' || cast(supporters as text), '') from ledger_entries order by sequence";
@@ -189,7 +198,7 @@ async fn a_donor_is_exported_and_forgotten_and_the_ledger_stays_valid(world: &Wo
     assert_eq!(exported["donations"], json!([]));
     // The metadata and URLs of the other donor are the same as those of this one.
     world
-        .execute("update donations set message = null, partner_metadata = null, exit_url = null")
+        .execute("update donations set message = null, designation = null, partner_id = null, partner_metadata = null, exit_url = null")
         .await;
     world.app.db.truncate_log().await.unwrap();
     // Reading the file ends the locks of this process on it, so no command can run afterwards.

@@ -136,7 +136,7 @@ pub async fn forget(
     let entries = store::list_entries_by_email(&mut tx, email).await?;
     let names = names + ledger::remove_names(&mut tx, &entries).await?;
     let donations = store::erase_donor(&mut tx, email).await?;
-    let reports = reports::erase_email(&mut tx, email).await?;
+    let reports = reports::erase_reporter(&mut tx, email).await?;
     let queued = mail_queue::remove_to(&mut tx, email).await?;
     let action = Action::new(actor, "donor forget", SUBJECT, count(donations));
     audit::record(&mut tx, &action, settlement.clock.millis()).await?;

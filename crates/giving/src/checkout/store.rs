@@ -51,7 +51,8 @@ const COUNT_PENDING_BY_EMAIL: &str =
 const LIST_ENTRIES_BY_EMAIL: &str =
     "select entry from donations where lower(email) = $1 and entry is not null";
 const ERASE: &str = "update donations set name = null, is_public = $2, email = null, mailbox = null, message = null, \
-     partner_metadata = null, success_url = null, exit_url = null where lower(email) = $1";
+     designation = null, partner_id = null, partner_metadata = null, success_url = null, exit_url = null \
+     where lower(email) = $1";
 const MARK_REFUNDED: &str =
     "update donations set state = 'refunded', changed_at = $2 where id = $1 and state = 'completed'";
 const LIST_PENDING: &str = "select id from donations where state = 'pending' order by changed_at";

@@ -18,7 +18,7 @@ macro_rules! reports {
 
 const FIND: &str = reports!("where id = $1");
 const LIST_BY_EMAIL: &str = reports!("where lower(email) = $1 order by created_at, id");
-const ERASE_EMAIL: &str = "update reports set email = null where lower(email) = $1";
+const ERASE_REPORTER: &str = "update reports set email = null, details = '' where lower(email) = $1";
 const OPEN: &str = reports!("where closed_at is null order by created_at, id limit $1 offset $2");
 const OPEN_OF_NONPROFIT: &str = reports!(
     "where closed_at is null and subject_kind = 'nonprofit' and subject_id = $1 order by created_at, id limit $2"
@@ -98,8 +98,8 @@ pub async fn list_by_email(db: &Db, email: &EmailAddress) -> sqlx::Result<Vec<Re
 }
 
 /// Removes an email address from the reports that were sent with it, and returns their number.
-pub(crate) async fn erase_email(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64> {
-    tx.execute(query(ERASE_EMAIL).bind(email.normalized())).await
+pub(crate) async fn erase_reporter(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64> {
+    tx.execute(query(ERASE_REPORTER).bind(email.normalized())).await
 }
 
 /// Lists the open reports, oldest first, or the closed ones, newest first.
