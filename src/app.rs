@@ -332,6 +332,17 @@ impl App {
         self.access.limits.store(Arc::new(limits));
     }
 
+    /// Sets how many servers share the limits, including this one.
+    pub fn set_servers(&self, servers: u32) {
+        for limiter in [
+            &self.access.limiter,
+            &self.access.visitors,
+            &self.giving.checkouts,
+        ] {
+            limiter.set_servers(servers);
+        }
+    }
+
     /// Records whether the store responded, and the keys are those in it.
     pub fn record_response(&self, responds: bool) {
         let latest = self.changes.latest(Topic::Keys);

@@ -18,6 +18,9 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 /// The interval between two sweeps of idle rate limiters and two upkeeps of the metrics.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(5);
 
+/// The interval between two counts of the servers that share the limits.
+const COUNT_SERVERS_INTERVAL: Duration = Duration::from_secs(15);
+
 /// The interval between two removals of orphaned uploads, old outbox rows and the like.
 const CLEANUP_INTERVAL: Duration = Duration::from_mins(15);
 
@@ -99,9 +102,25 @@ async fn run_with_store(app: &App) {
         thin_anchors(app),
         prune_outbox(app),
         prune_revision_tokens(app),
+        count_servers(app),
         settle_payments(app),
         remove_unpaid_donations(app)
     );
+}
+
+/// Counts the servers of the database, so that each knows its share of the limits while Redis is away. While the database is
+/// away, the last count holds.
+async fn count_servers(app: &App) {
+    if app.config.redis.url.is_none() {
+        return;
+    }
+    let mut ticks = every(COUNT_SERVERS_INTERVAL);
+    loop {
+        ticks.tick().await;
+        if let Ok(others) = app.db.count_other_servers().await {
+            app.set_servers(u32::try_from(others).unwrap_or(0) + 1);
+        }
+    }
 }
 
 /// Records whether the store responds, for readiness and for what a server without its store may answer.

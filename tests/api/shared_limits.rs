@@ -328,6 +328,31 @@ fn a_frozen_redis_delays_only_the_calls_that_are_waiting_for_it() {
     });
 }
 
+#[test]
+fn servers_share_a_limit_while_redis_is_frozen() {
+    with_redis(&[], async |world, redis| {
+        let mut config = world.app.config.clone();
+        config.redis.url = Some(redis.url().into());
+        let apps = [
+            App::build(config.clone()).await.unwrap(),
+            App::build(config).await.unwrap(),
+        ];
+        for app in &apps {
+            app.set_servers(2);
+        }
+        redis.freeze();
+        eventually("the calls are fast enough", async || {
+            let clients = clients(world, &apps).await;
+            let responses = send(&clients, PATH, 200).await?;
+            assert_eq!(statuses(&responses, 200), 100);
+            Some(())
+        })
+        .await;
+        redis.thaw();
+        close(&apps).await;
+    });
+}
+
 async fn limits_are_exact(world: &World, url: &str) {
     let apps = [world.sharing_server(url).await, world.sharing_server(url).await];
     eventually("the calls are fast enough", async || {

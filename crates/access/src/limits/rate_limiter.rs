@@ -30,6 +30,13 @@ impl RateLimiter {
         }
     }
 
+    /// Sets how many servers share the limits, including this one. Each takes its share of them while Redis is away.
+    pub fn set_servers(&self, servers: u32) {
+        if let RateLimiter::Shared(limiter) = self {
+            limiter.set_servers(servers);
+        }
+    }
+
     /// Drops the windows that are idle at `now`.
     pub fn sweep(&self, now: Instant) {
         match self {

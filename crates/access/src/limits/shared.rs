@@ -2,12 +2,13 @@
 //!
 //! Redis decides ([`script`](super::script)). A refusal is remembered until the time that Redis named, so a flood is
 //! refused here and does not reach Redis. If Redis is away, the local limiter decides. It counts every call that this
-//! server admits, so no server ever admits more than the limit by itself.
+//! server admits, and allows this server its share: the limit divided by the number of servers that were last seen, so that
+//! all of them together admit no more than the limit.
 //!
 //! Redis may lose calls: when it is restarted, flushed, or replaced by a replica that lags behind. Each server therefore
 //! tells Redis how many calls it has counted in a window. If Redis knows fewer, it asks for their times and adds them.
 
-use super::call::{AddressId, Call, Decision, WindowId};
+use super::call::{AddressId, AddressLimit, Call, Decision, WindowId};
 use super::limiter::Limiter;
 use super::script::{Answer, SharedWindows, WindowQuery, WindowState};
 use super::sharded_map::ShardedMap;
@@ -17,6 +18,7 @@ use metrics::Counter;
 use platform::redis::Away;
 use platform::text::hex;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,6 +35,8 @@ pub struct SharedLimiter {
     mirrors: ShardedMap<WindowId, Mutex<Mirror>>,
     /// Counts the calls about which Redis could not be asked.
     local_decisions: Counter,
+    /// The number of servers that were last seen, including this one.
+    servers: AtomicU32,
 }
 
 /// What this server knows about a window in Redis.
@@ -52,6 +56,25 @@ impl SharedLimiter {
             local,
             mirrors: ShardedMap::default(),
             local_decisions,
+            servers: AtomicU32::new(1),
+        }
+    }
+
+    /// Sets how many servers share the limits, including this one.
+    pub fn set_servers(&self, servers: u32) {
+        self.servers.store(servers.max(1), Ordering::Relaxed);
+    }
+
+    /// Returns the call with the share of its limits that this server may admit while Redis is away.
+    fn with_share(&self, call: &Call) -> Call {
+        let servers = self.servers.load(Ordering::Relaxed);
+        Call {
+            per_minute: call.per_minute / servers,
+            address: call.address.map(|address| AddressLimit {
+                per_minute: address.per_minute / servers,
+                ..address
+            }),
+            ..*call
         }
     }
 
@@ -77,7 +100,7 @@ impl SharedLimiter {
         }
         let Ok(states) = self.ask(call, &limited, micros).await else {
             self.local_decisions.increment(1);
-            let decision = self.local.admit(call, now);
+            let decision = self.local.admit(&self.with_share(call), now);
             if decision.is_admitted() {
                 self.count_own(&limited, micros);
             }
