@@ -138,11 +138,11 @@ pub async fn export(
         return Err(Error::Unavailable);
     };
     let state = tag.trim_matches('"');
+    let count = snapshot.len() as usize + view.overlay.len();
     let start = match first("cursor") {
         None => 0,
-        Some(cursor) => parse_cursor(&cursor, state)?,
+        Some(cursor) => parse_cursor(&cursor, state, count)?,
     };
-    let count = snapshot.len() as usize + view.overlay.len();
     let end = (start + take).min(count);
     let is_gzip = accepts_gzip(&headers);
     let encoding = if is_gzip { "-gzip" } else { "" };
@@ -184,8 +184,8 @@ pub async fn export(
     Ok(response)
 }
 
-/// Returns where a part starts. A cursor of another state of the directory has expired.
-fn parse_cursor(cursor: &str, state: &str) -> Result<usize> {
+/// Returns where a part of an export of `count` nonprofits starts. A cursor of another state of the directory has expired.
+fn parse_cursor(cursor: &str, state: &str, count: usize) -> Result<usize> {
     let invalid = || {
         Error::InvalidParameter(
             "This cursor is not valid. Send the one in the Link header, unchanged.".into(),
@@ -193,11 +193,10 @@ fn parse_cursor(cursor: &str, state: &str) -> Result<usize> {
     };
     let (of_state, start) = cursor.rsplit_once('.').ok_or_else(invalid)?;
     let start = start.parse().map_err(|_| invalid())?;
-    if of_state == state {
-        Ok(start)
-    } else {
-        Err(Error::ExportExpired)
+    if of_state != state {
+        return Err(Error::ExportExpired);
     }
+    if start < count { Ok(start) } else { Err(invalid()) }
 }
 
 /// Returns whether the client accepts gzip.

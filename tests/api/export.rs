@@ -140,6 +140,14 @@ async fn a_cursor_expires_when_the_directory_changes(world: &World) {
     let first = get(world, 200, &basic, "/v0.2/export?take=2", &[]).await;
     let second = next(&first).unwrap();
     get(world, 200, &basic, &second, &[]).await;
+    for beyond in ["5", "18446744073709551615", "18446744073709551616"] {
+        let path = format!("{}.{beyond}", second.rsplit_once('.').unwrap().0);
+        assert_ne!(path, second);
+        assert_eq!(
+            get(world, 400, &basic, &path, &[]).await.code(),
+            "invalid_parameter"
+        );
+    }
     world
         .import_nonprofits(r#"{"ein":"100000003","name":"Renamed Shelter"}"#)
         .await
