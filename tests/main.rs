@@ -17,6 +17,7 @@ mod database;
 mod demo;
 mod facts;
 mod files;
+mod query_plans;
 mod redis_server;
 mod returns;
 mod s3;

@@ -46,7 +46,7 @@ pub async fn list(State(app): State<App>, RawQuery(query): RawQuery) -> Result<R
     };
     let page = positive(&query, "page").ok().flatten().unwrap_or(1) as u64;
     let page = page.clamp(1, MAX_PAGES);
-    let total = store::count_public(&app.db).await?;
+    let total = store::count_public(&app.db, PAGE_SIZE * MAX_PAGES).await?;
     let pagination = Pagination::new(page, PAGE_SIZE, total);
     let (modes, now) = (Mode::counted(app.is_test_mode()), app.clock.millis());
     let window = (PAGE_SIZE as i64, pagination.skipped() as i64);

@@ -1,7 +1,7 @@
 //! The SQL of fundraisers, the nonprofits they support and their history.
 //!
-//! One query reads a table of the ledger: the list that is ordered by the amount raised, because the database has to sort
-//! it before it can return a page.
+//! `raised_live` and `raised_test` are what a fundraiser has raised by its last ledger entry. A trigger of the ledger writes
+//! them, so that an index has the fundraisers in the order of the amount.
 
 use super::cover::CoverVisibility;
 use super::{Fundraiser, FundraiserName, beneficiaries};
@@ -41,29 +41,39 @@ macro_rules! news {
     };
 }
 
-const COUNT_PUBLIC: &str = "select count(*) from fundraisers \
-     where closed_at is null and hidden_at is null and in_review_since is null";
-macro_rules! public {
+/// The published fundraisers that accept donations now, and the others, each in the order of an index.
+macro_rules! active {
     ($order:literal) => {
         concat!(
-            "select f.nonprofit_id, f.id from fundraisers f where f.closed_at is null and f.hidden_at is null ",
-            "and f.in_review_since is null order by case when (f.starts_at is null or f.starts_at <= $1) ",
-            "and (f.ends_at is null or f.ends_at >= $1) then 0 else 1 end, ",
+            "select nonprofit_id, id from fundraisers where closed_at is null and hidden_at is null ",
+            "and in_review_since is null and (starts_at is null or starts_at <= $1) ",
+            "and (ends_at is null or ends_at >= $1) order by ",
             $order,
-            "f.created_at desc, f.id desc limit $2 offset $3"
+            "created_at desc, id desc limit $2 offset $3"
         )
     };
 }
-const PUBLIC_RECENT: &str = public!("");
-const PUBLIC_RAISED_LIVE: &str = public!(
-    "coalesce((select e.raised from ledger_entries e where e.fundraiser_id = f.id \
-     and e.mode = 'live' order by e.sequence desc limit 1), 0) desc, "
-);
-const PUBLIC_RAISED_ALL: &str = public!(
-    "coalesce((select e.raised from ledger_entries e where e.fundraiser_id = f.id \
-     and e.mode = 'live' order by e.sequence desc limit 1), 0) + coalesce((select e.raised from ledger_entries e \
-     where e.fundraiser_id = f.id and e.mode = 'test' order by e.sequence desc limit 1), 0) desc, "
-);
+macro_rules! inactive {
+    ($order:literal) => {
+        concat!(
+            "select nonprofit_id, id from fundraisers where closed_at is null and hidden_at is null ",
+            "and in_review_since is null and (starts_at > $1 or ends_at < $1) order by ",
+            $order,
+            "created_at desc, id desc limit $2 offset $3"
+        )
+    };
+}
+const ACTIVE_RECENT: &str = active!("");
+const INACTIVE_RECENT: &str = inactive!("");
+const ACTIVE_RAISED_LIVE: &str = active!("raised_live - coalesce(offline, 0) desc, ");
+const INACTIVE_RAISED_LIVE: &str = inactive!("raised_live - coalesce(offline, 0) desc, ");
+const ACTIVE_RAISED_ALL: &str = active!("raised_live + raised_test - coalesce(offline, 0) desc, ");
+const INACTIVE_RAISED_ALL: &str = inactive!("raised_live + raised_test - coalesce(offline, 0) desc, ");
+const COUNT_PUBLIC: &str = "select count(*) from (select 1 from fundraisers where closed_at is null \
+     and hidden_at is null and in_review_since is null limit $1) counted";
+const COUNT_ACTIVE: &str = "select count(*) from (select 1 from fundraisers where closed_at is null \
+     and hidden_at is null and in_review_since is null and (starts_at is null or starts_at <= $1) \
+     and (ends_at is null or ends_at >= $1) limit $2) counted";
 
 const NEWEST: &str = news!("order by f.created_at desc, f.id desc limit $1");
 const NEWEST_OF: &str = news!(
@@ -301,7 +311,8 @@ pub enum Order {
 /// A fundraiser in a list, and the nonprofit that its URL names.
 pub type Listed = (NonprofitId, FundraiserId);
 
-/// Lists one page of the published fundraisers. Those that accept donations come first.
+/// Lists one page of the published fundraisers. Those that accept donations come first. Amounts that an organizer reports
+/// do not count for the order.
 pub async fn list_public(
     db: &Db,
     order: Order,
@@ -309,21 +320,37 @@ pub async fn list_public(
     now: i64,
     (take, skip): (i64, i64),
 ) -> sqlx::Result<Vec<Listed>> {
-    let sql = match order {
-        Order::Recent => PUBLIC_RECENT,
-        Order::Raised if modes.contains(&Mode::Test) => PUBLIC_RAISED_ALL,
-        Order::Raised => PUBLIC_RAISED_LIVE,
+    let (active, inactive) = match order {
+        Order::Recent => (ACTIVE_RECENT, INACTIVE_RECENT),
+        Order::Raised if modes.contains(&Mode::Test) => (ACTIVE_RAISED_ALL, INACTIVE_RAISED_ALL),
+        Order::Raised => (ACTIVE_RAISED_LIVE, INACTIVE_RAISED_LIVE),
     };
+    let mut list = list_part(db, active, now, (take, skip)).await?;
+    let missing = take - list.len() as i64;
+    if missing > 0 {
+        let active_count: i64 = db.fetch_scalar(query(COUNT_ACTIVE).bind(now).bind(skip)).await?;
+        list.extend(list_part(db, inactive, now, (missing, skip - active_count)).await?);
+    }
+    Ok(list)
+}
+
+/// Lists one page of the published fundraisers that accept donations, or of the others.
+async fn list_part(
+    db: &Db,
+    sql: &'static str,
+    now: i64,
+    (take, skip): (i64, i64),
+) -> sqlx::Result<Vec<Listed>> {
     let rows: Vec<(Uuid, Uuid)> = db.fetch_all(query(sql).bind(now).bind(take).bind(skip)).await?;
-    Ok(rows
-        .into_iter()
+    let ids = rows.into_iter();
+    Ok(ids
         .map(|(nonprofit, id)| (NonprofitId(nonprofit), FundraiserId(id)))
         .collect())
 }
 
-/// Counts the fundraisers that are published.
-pub async fn count_public(db: &Db) -> sqlx::Result<u64> {
-    let count: i64 = db.fetch_scalar(query(COUNT_PUBLIC)).await?;
+/// Counts the fundraisers that are published, up to a number.
+pub async fn count_public(db: &Db, max: u64) -> sqlx::Result<u64> {
+    let count: i64 = db.fetch_scalar(query(COUNT_PUBLIC).bind(max as i64)).await?;
     Ok(count as u64)
 }
 

@@ -33,7 +33,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 23] = migrations! {
+const MIGRATIONS: [MigrationSource; 24] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -58,6 +58,7 @@ const MIGRATIONS: [MigrationSource; 23] = migrations! {
     22 "0022_unused_pictures",
     23 "0023_changes_without_ein",
     24 "0024_ledger_names",
+    25 "0025_lists",
 };
 
 const STORE_ID: &str = "select id from store";
