@@ -8,6 +8,7 @@ use crate::http::body::JsonBody;
 use crate::http::credentials::Credentials;
 use crate::http::error::{Error, Result};
 use crate::http::public_key::Match;
+use access::limits::call::Owner;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
@@ -125,7 +126,7 @@ pub struct CandidateBody<'a> {
 )]
 pub async fn match_rows(
     State(app): State<App>,
-    _credentials: Credentials<Match>,
+    credentials: Credentials<Match>,
     body: JsonBody,
 ) -> Result<Response> {
     let (rows, take) = parse(&body.fields)?;
@@ -134,25 +135,28 @@ pub async fn match_rows(
         return Err(Error::Unavailable);
     }
     let urls = app.site.urls.clone();
-    let json = app.bulk_work.run(move || {
-        let rows = match_all(&view, &urls, &rows, take);
-        serde_json::to_vec(&MatchBody { rows }).expect("texts and numbers are plain data")
+    let owner = Owner::Key(credentials.public_key);
+    let mut found: Vec<Vec<Candidate>> = Vec::with_capacity(rows.len());
+    let json = app.bulk_work.run(owner, move |slice| {
+        let mut matcher = Matcher::new(&view);
+        for row in &rows[found.len()..] {
+            if slice.is_over() {
+                return None;
+            }
+            found.push(matcher.find(&row.borrow(), take));
+        }
+        let each = rows.iter().zip(&found).map(|(row, found)| {
+            MatchedRowBody::new(&view, &urls, row.id.as_deref().map(Cow::Borrowed), found)
+        });
+        let body = MatchBody { rows: each.collect() };
+        Some(serde_json::to_vec(&body).expect("texts and numbers are plain data"))
     });
-    let json = json.await.ok_or(Error::Internal)?;
+    let json = json.await?;
     let headers = [
         (CONTENT_TYPE, "application/json; charset=utf-8"),
         (CACHE_CONTROL, "private, no-store"),
     ];
     Ok((headers, json).into_response())
-}
-
-fn match_all<'a>(view: &'a View, urls: &Urls, rows: &'a [OwnedRow], take: usize) -> Vec<MatchedRowBody<'a>> {
-    let mut matcher = Matcher::new(view);
-    let each = rows.iter().map(|row| {
-        let found = matcher.find(&row.borrow(), take);
-        MatchedRowBody::new(view, urls, row.id.as_deref().map(Cow::Borrowed), &found)
-    });
-    each.collect()
 }
 
 impl<'a> MatchedRowBody<'a> {

@@ -3,9 +3,14 @@
 //! The timer is created when the response is not ready at the first poll, so responses from memory cost nothing
 //! extra. A request that times out is dropped and a substitute response is sent. That response depends on the cause: if
 //! the client did not send its body in time, it is a client error and not a failure of the server.
+//!
+//! A response before the end of the body says that the connection will be closed. Otherwise a proxy would send the request
+//! of another client over a connection that ends.
 
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
+use axum::http::header::CONNECTION;
+use axum::http::{HeaderValue, Version};
 use axum::response::{IntoResponse, Response};
 use http_body::{Frame, SizeHint};
 use pin_project_lite::pin_project;
@@ -71,34 +76,46 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        let (request, is_body_pending) = watch_body(request);
+        let (request, body) = watch_body(request);
         let response = self.inner.call(request);
         Deadline {
-            is_body_pending,
+            body,
             ..Deadline::new(response, self.layer.timeout, self.layer.respond)
         }
     }
 }
 
-/// Wraps the request body, if there is one, to record whether it is being waited for.
-fn watch_body(request: Request) -> (Request, Option<Arc<AtomicBool>>) {
+/// What is known about a request body.
+#[derive(Debug)]
+struct BodyState {
+    /// Whether it is being waited for.
+    is_pending: AtomicBool,
+    /// Whether a response now must close the connection: the body was not read to its end, and HTTP/1 cannot skip the rest.
+    closes: AtomicBool,
+}
+
+/// Wraps the request body, if there is one, to record its state.
+fn watch_body(request: Request) -> (Request, Option<Arc<BodyState>>) {
     if http_body::Body::is_end_stream(request.body()) {
         return (request, None);
     }
-    let is_pending = Arc::new(AtomicBool::new(false));
-    let shared = Arc::clone(&is_pending);
+    let state = Arc::new(BodyState {
+        is_pending: AtomicBool::new(false),
+        closes: AtomicBool::new(request.version() <= Version::HTTP_11),
+    });
+    let shared = Arc::clone(&state);
     (
-        request.map(|body| Body::new(WatchedBody { body, is_pending })),
+        request.map(|body| Body::new(WatchedBody { body, state })),
         Some(shared),
     )
 }
 
 pin_project! {
-    /// A body that records whether it is being waited for.
+    /// A body that records its state.
     struct WatchedBody {
         #[pin]
         body: Body,
-        is_pending: Arc<AtomicBool>,
+        state: Arc<BodyState>,
     }
 }
 
@@ -110,9 +127,14 @@ impl http_body::Body for WatchedBody {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let this = self.project();
-        let polled = this.body.poll_frame(cx);
-        this.is_pending.store(polled.is_pending(), Ordering::Relaxed);
+        let mut this = self.project();
+        let polled = this.body.as_mut().poll_frame(cx);
+        this.state
+            .is_pending
+            .store(polled.is_pending(), Ordering::Relaxed);
+        if matches!(polled, Poll::Ready(None)) || this.body.is_end_stream() {
+            this.state.closes.store(false, Ordering::Relaxed);
+        }
         polled
     }
 
@@ -134,7 +156,7 @@ pin_project! {
         timer: Option<Sleep>,
         timeout: Duration,
         respond: TimeoutResponse,
-        is_body_pending: Option<Arc<AtomicBool>>,
+        body: Option<Arc<BodyState>>,
     }
 }
 
@@ -145,7 +167,7 @@ impl<F> Deadline<F> {
             timer: None,
             timeout,
             respond,
-            is_body_pending: None,
+            body: None,
         }
     }
 }
@@ -160,24 +182,35 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         if let Poll::Ready(response) = this.response.poll(cx) {
-            return Poll::Ready(response.map(IntoResponse::into_response));
+            return Poll::Ready(
+                response.map(|response| complete(response.into_response(), this.body.as_deref())),
+            );
         }
         if this.timer.is_none() {
             this.timer.set(Some(tokio::time::sleep(*this.timeout)));
         }
         match this.timer.as_pin_mut().map(|timer| timer.poll(cx)) {
             Some(Poll::Ready(())) => {
-                let is_body_pending = this.is_body_pending.as_ref();
-                let cause = if is_body_pending.is_some_and(|pending| pending.load(Ordering::Relaxed)) {
+                let body = this.body.as_deref();
+                let cause = if body.is_some_and(|body| body.is_pending.load(Ordering::Relaxed)) {
                     TimeoutCause::RequestBody
                 } else {
                     TimeoutCause::Handler
                 };
-                Poll::Ready(Ok((this.respond)(cause)))
+                Poll::Ready(Ok(complete((this.respond)(cause), body)))
             }
             _ => Poll::Pending,
         }
     }
+}
+
+/// Adds that the connection will be closed, if the body was not read to its end.
+fn complete(mut response: Response, body: Option<&BodyState>) -> Response {
+    if body.is_some_and(|body| body.closes.load(Ordering::Relaxed)) {
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(CONNECTION, close);
+    }
+    response
 }
 
 #[cfg(test)]
@@ -197,7 +230,7 @@ mod tests {
         status.into_response()
     }
 
-    async fn send(request: Request<Body>) -> StatusCode {
+    async fn send(request: Request<Body>) -> Response {
         let slow = |_: Bytes| std::future::pending::<()>();
         let router = Router::new()
             .route("/prompt", get(|| async { "here" }))
@@ -205,12 +238,15 @@ mod tests {
             .route("/never", get(std::future::pending::<()>))
             .route("/read", post(|body: Bytes| async move { body }))
             .route("/slow", post(slow))
+            .route("/refuse", post(|| async { "no" }))
             .layer(DeadlineLayer::new(Duration::from_secs(30), respond));
-        router.oneshot(request).await.unwrap().status()
+        router.oneshot(request).await.unwrap()
     }
 
     async fn status_of(path: &str) -> StatusCode {
-        send(Request::get(path).body(Body::empty()).unwrap()).await
+        send(Request::get(path).body(Body::empty()).unwrap())
+            .await
+            .status()
     }
 
     #[tokio::test(start_paused = true)]
@@ -239,10 +275,31 @@ mod tests {
             ("/slow", Body::from("whole"), StatusCode::SERVICE_UNAVAILABLE),
         ] {
             assert_eq!(
-                send(Request::post(path).body(body).unwrap()).await,
+                send(Request::post(path).body(body).unwrap()).await.status(),
                 status,
                 "{path}"
             );
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_response_before_the_end_of_the_body_closes_the_connection() {
+        let parts = || stream::iter(["first", "second"].map(Ok::<_, std::io::Error>));
+        let stalled = || Body::from_stream(parts().chain(stream::pending()));
+        for (path, body, closes) in [
+            ("/refuse", stalled(), true),
+            ("/refuse", Body::from("unread"), true),
+            ("/refuse", Body::empty(), false),
+            ("/read", stalled(), true),
+            ("/read", Body::from_stream(parts()), false),
+            ("/read", Body::from("whole"), false),
+        ] {
+            let response = send(Request::post(path).body(body).unwrap()).await;
+            assert_eq!(response.headers().contains_key(CONNECTION), closes, "{path}");
+        }
+        // HTTP/2 ends the stream alone.
+        let request = Request::post("/refuse").version(Version::HTTP_2);
+        let response = send(request.body(Body::from("unread")).unwrap()).await;
+        assert!(!response.headers().contains_key(CONNECTION));
     }
 }

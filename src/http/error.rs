@@ -4,6 +4,7 @@
 //! only that layer knows the request ID.
 
 use crate::app::admission::Overload;
+use crate::app::bulk_work::BulkWorkError;
 use crate::http::request_id::RequestId;
 use access::keys::{Class, mask};
 use access::limits::window::Verdict;
@@ -317,6 +318,15 @@ impl From<NearError> for Error {
                 "radius needs near. Send a ZIP code or a position as near.".into()
             }
         })
+    }
+}
+
+impl From<BulkWorkError> for Error {
+    fn from(error: BulkWorkError) -> Error {
+        match error {
+            BulkWorkError::TooManyPending => Error::TooManyInProgress,
+            BulkWorkError::Panicked => Error::Internal,
+        }
     }
 }
 

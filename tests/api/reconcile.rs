@@ -3,13 +3,19 @@
 //! Every response is checked against the form that version 0.2 of the Reconciliation Service API requires. The requests
 //! have the form in which OpenRefine sends them.
 
-use crate::client::Response;
+use crate::client::{Client, Response};
 use crate::dashboard::visitor::encode;
 use crate::files::{bmf, nonprofit_row};
 use crate::world::World;
+use access::keys::Kind;
+use access::limits::call::Owner;
 use axum::http::Method;
+use causeway::app::App;
+use causeway::app::bulk_work::MAX_PENDING;
+use futures_util::FutureExt;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 on_both_databases!(
     the_manifest_describes_the_service_with_the_key_of_its_url,
@@ -21,6 +27,9 @@ on_both_databases!(
     data_extension_adds_columns,
     requests_need_a_key_and_count_as_searches,
     invalid_requests_are_problems,
+    data_extension_is_bounded_and_refuses_duplicates,
+    one_key_does_not_make_others_wait,
+    a_request_that_ended_leaves_no_work_behind,
 );
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
@@ -385,4 +394,112 @@ async fn invalid_requests_are_problems(world: &World) {
         .send_body(413, &Method::POST, &url, &[FORM], large)
         .await;
     assert_eq!(response.code(), "too_large");
+}
+
+async fn data_extension_is_bounded_and_refuses_duplicates(world: &World) {
+    let eins: Vec<String> = (0..1_000).map(|number| format!("0202{number:05}")).collect();
+    let rows: Vec<_> = eins
+        .iter()
+        .map(|ein| nonprofit_row(ein, "GRANITE TOWN LIBRARY"))
+        .collect();
+    world.import_irs(bmf(&rows)).await.unwrap();
+    let description = "\u{1F30A}".repeat(500);
+    let lines = eins
+        .iter()
+        .map(|ein| json!({"ein": ein, "description": description}).to_string());
+    world
+        .import_nonprofits(&lines.collect::<Vec<_>>().join("\n"))
+        .await
+        .unwrap();
+    let extend = async |expected: u16, ids: &[String], properties: &[&str]| {
+        let properties: Vec<Value> = properties.iter().map(|id| json!({"id": id})).collect();
+        let query = json!({"ids": ids, "properties": properties}).to_string();
+        post(world, expected, &[("extend", &query)]).await
+    };
+    let refusal = async |ids: &[String], properties: &[&str]| {
+        let response = extend(400, ids, properties).await;
+        assert_eq!(response.code(), "invalid_parameter");
+        response.json["detail"].as_str().unwrap().to_owned()
+    };
+    let properties = [
+        "name",
+        "city",
+        "state",
+        "zip",
+        "causes",
+        "revenue",
+        "assets",
+        "website",
+        "profileUrl",
+        "description",
+        "ein",
+    ];
+    let slugs = [
+        "granite-town-library".to_owned(),
+        "Granite-Town-Library ".to_owned(),
+    ];
+    assert_eq!(refusal(&slugs, &["ein"]).await, "Send every one of ids once.");
+    let repeated = vec!["ein"; 10_000];
+    assert_eq!(refusal(&eins[..1], &repeated).await, "Send every property once.");
+    assert!(refusal(&eins, &properties).await.contains("at most 10,000"));
+    assert!(
+        refusal(&eins, &properties[..10])
+            .await
+            .contains("larger than 2 MiB")
+    );
+    let response = extend(200, &eins, &properties[..9]).await;
+    assert_eq!(response.json["rows"].as_object().unwrap().len(), 1_000);
+    assert!(response.body.len() < 2 << 20);
+}
+
+/// Work that never ends by itself, for the key of the world.
+fn endless(app: &App, world: &World) -> impl Future<Output = ()> + use<> {
+    let (bulk_work, owner) = (app.bulk_work.clone(), Owner::Key(world.key_id));
+    async move { _ = bulk_work.run(owner, |_| None::<()>).await }
+}
+
+async fn one_key_does_not_make_others_wait(world: &World) {
+    import(world).await;
+    let (_, other) = world.create_key(Kind::Public).await;
+    let mut own: Vec<_> = (0..MAX_PENDING)
+        .map(|_| Box::pin(endless(&world.app, world)))
+        .collect();
+    for work in &mut own {
+        assert!(work.now_or_never().is_none());
+    }
+    let running = tokio::spawn(own.remove(0));
+    let batch = encode(&[(
+        "queries",
+        &json!({"q": {"query": "Granite Town Library"}}).to_string(),
+    )]);
+    let path = format!("/reconcile?{batch}");
+    let found = world.client.with_key(&other).get(200, &path).await.json;
+    assert_eq!(found["q"]["result"][0]["name"], "Granite Town Library");
+    let refused = world.client.get(429, &path).await;
+    assert_eq!(
+        (refused.code(), refused.header("retry-after")),
+        ("rate_limited", "1")
+    );
+    running.abort();
+    assert!(running.await.unwrap_err().is_cancelled());
+    drop(own);
+    assert_eq!(world.client.get(200, &path).await.json, found);
+}
+
+async fn a_request_that_ended_leaves_no_work_behind(world: &World) {
+    import(world).await;
+    let mut config = world.app.config.clone();
+    config.serve.request_timeout = Duration::from_millis(100);
+    let app = App::build(config).await.unwrap();
+    app.refresh_directory().await.unwrap();
+    let client = Client::new(&app, &world.client.key);
+    let mut own: Vec<_> = (1..MAX_PENDING).map(|_| Box::pin(endless(&app, world))).collect();
+    for work in &mut own {
+        assert!(work.now_or_never().is_none());
+    }
+    // Each of them takes the last place until its time is over. If one kept it, the next would be refused with 429.
+    for _ in 0..3 {
+        let response = client.get(503, "/reconcile?queries={}").await;
+        assert_eq!(response.code(), "unavailable");
+    }
 }

@@ -38,6 +38,11 @@ pub(super) fn usable_view(app: &App) -> Result<Arc<View>> {
 
 /// Returns a JSON response that is not stored.
 pub(super) fn json(body: &impl Serialize) -> Response {
+    json_bytes(serde_json::to_vec(body).expect("texts and numbers are plain data"))
+}
+
+/// Does the same with a body that is JSON already.
+pub(super) fn json_bytes(body: Vec<u8>) -> Response {
     let headers = [
         (
             CONTENT_TYPE,
@@ -45,7 +50,6 @@ pub(super) fn json(body: &impl Serialize) -> Response {
         ),
         (CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
     ];
-    let body = serde_json::to_vec(body).expect("texts and numbers are plain data");
     (headers, body).into_response()
 }
 

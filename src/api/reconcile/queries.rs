@@ -1,6 +1,7 @@
 //! Batches of queries, each of which gets candidates.
 
 use super::entity::{NONPROFIT, Named, describe, locate};
+use crate::app::bulk_work::Slice;
 use crate::http::error::{Error, Result};
 use directory::nonprofits::ein::Ein;
 use directory::query::matching::score::Reason;
@@ -107,17 +108,22 @@ fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// Finds the candidates of all queries.
+/// Finds the candidates of queries, slice by slice. Returns them when all are found.
 pub(super) fn find_all(
     view: &View,
-    queries: &BTreeMap<String, ReconciliationQuery>,
-) -> BTreeMap<String, QueryResult> {
+    queries: &mut BTreeMap<String, ReconciliationQuery>,
+    found: &mut BTreeMap<String, QueryResult>,
+    slice: &Slice,
+) -> Option<BTreeMap<String, QueryResult>> {
     let mut matcher = Matcher::new(view);
-    let each = queries.iter().map(|(id, query)| {
-        let result = find(view, &mut matcher, query);
-        (id.clone(), QueryResult { result })
-    });
-    each.collect()
+    while !slice.is_over() {
+        let Some((id, query)) = queries.pop_first() else {
+            return Some(std::mem::take(found));
+        };
+        let result = find(view, &mut matcher, &query);
+        found.insert(id, QueryResult { result });
+    }
+    None
 }
 
 fn find(view: &View, matcher: &mut Matcher<'_>, query: &ReconciliationQuery) -> Vec<CandidateBody> {

@@ -1,18 +1,20 @@
 //! `/reconcile`: the manifest, batches of queries, and data extension.
 
-use super::entity::{json, usable_view};
+use super::entity::{json, json_bytes, usable_view};
 use super::{extend, manifest, queries};
 use crate::app::App;
 use crate::http::body;
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, values};
 use crate::http::public_key::{PublicKey, Search};
+use access::limits::call::Owner;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// `GET /reconcile`: the manifest, or the response to the queries in the URL.
 pub async fn get(State(app): State<App>, RawQuery(query): RawQuery, request: Request) -> Result<Response> {
@@ -44,11 +46,11 @@ pub async fn post(State(app): State<App>, request: Request) -> Result<Response> 
         return Err(Error::NotAForm);
     }
     // Nobody makes the server read a form without a key.
-    PublicKey::<Search>::from_request_parts(&mut parts, &app).await?;
+    let key = PublicKey::from_request_parts(&mut parts, &app).await?;
     let form = body::read(Request::from_parts(parts, body)).await?;
     let form = String::from_utf8_lossy(&form);
     let first = |name| values(&form, name).next().map(Cow::into_owned);
-    respond(&app, first("queries"), first("extend")).await
+    respond(&app, &key, first("queries"), first("extend")).await
 }
 
 /// Checks the key, and responds to queries.
@@ -59,26 +61,35 @@ async fn answer(
     extend: Option<String>,
 ) -> Result<Response> {
     let (mut parts, _) = request.into_parts();
-    PublicKey::<Search>::from_request_parts(&mut parts, app).await?;
-    respond(app, queries, extend).await
+    let key = PublicKey::from_request_parts(&mut parts, app).await?;
+    respond(app, &key, queries, extend).await
 }
 
-async fn respond(app: &App, queries: Option<String>, extend: Option<String>) -> Result<Response> {
+async fn respond(
+    app: &App,
+    key: &PublicKey<Search>,
+    queries: Option<String>,
+    extend: Option<String>,
+) -> Result<Response> {
     let view = usable_view(app)?;
-    let urls = app.site.urls.clone();
+    let owner = Owner::Key(key.key.id);
     match (queries, extend) {
         (Some(queries), _) => {
-            let queries = queries::parse(&parse_object(&queries, "queries")?)?;
-            let found = app.bulk_work.run(move || queries::find_all(&view, &queries));
-            Ok(json(&found.await.ok_or(Error::Internal)?))
+            let mut queries = queries::parse(&parse_object(&queries, "queries")?)?;
+            let mut found = BTreeMap::new();
+            let found = app.bulk_work.run(owner, move |slice| {
+                queries::find_all(&view, &mut queries, &mut found, slice)
+            });
+            Ok(json(&found.await?))
         }
         (None, Some(extend)) => {
-            let query = extend::parse(&parse_object(&extend, "extend")?)?;
+            let mut extension = extend::parse(&parse_object(&extend, "extend")?)?;
             let causes = app.directory.causes();
-            let rows = app
+            let urls = app.site.urls.clone();
+            let written = app
                 .bulk_work
-                .run(move || extend::extend(&view, causes, &urls, &query));
-            Ok(json(&rows.await.ok_or(Error::Internal)?))
+                .run(owner, move |slice| extension.write(&view, causes, &urls, slice));
+            Ok(json_bytes(written.await??))
         }
         (None, None) => Err(Error::InvalidParameter(
             "Send a batch of queries in the field queries, or a data extension query in the field extend."
