@@ -28,9 +28,13 @@ start() {
     names+=("$name")
     groups+=($!)
 }
+# What was started still runs if this script is interrupted; its output says what it waits for.
 stop() {
     for group in "${groups[@]}"; do
         kill -- -"$group" 2>/dev/null || true
+    done
+    for log in "$logs"/*; do
+        [[ -f $log ]] && cat "$log"
     done
     rm -rf "$logs"
 }
@@ -61,5 +65,6 @@ cargo test --workspace --doc || failed=1
 for index in "${!groups[@]}"; do
     wait "${groups[$index]}" || failed=1
     cat "$logs/${names[$index]}"
+    rm "$logs/${names[$index]}"
 done
 exit "$failed"

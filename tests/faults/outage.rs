@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 
 /// The shortest time that the server waits for a database that does not respond.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Ends statements that the silent database does not answer: a server that waits for one of them may hold the lock of the
+/// data folder, for which the import waits. Longer than a healthy database needs on any machine.
+const PROBE_TIMEOUT: (&str, &str) = ("CAUSEWAY_DATABASE__PROBE_TIMEOUT", "10");
 const REQUESTS: u32 = 20;
 
 #[test]
@@ -33,6 +36,7 @@ fn lose_database(lose: fn(&Proxy)) {
     let environment = [
         ("CAUSEWAY_DATABASE_URL", proxy_url.as_str()),
         ("CAUSEWAY_DATABASE__ACQUIRE_TIMEOUT", &timeout),
+        PROBE_TIMEOUT,
     ];
     let server = Server::start(&instance, &environment);
     let facts = instance.learn_facts(&server, &files, &eins);

@@ -66,6 +66,8 @@ impl Directory {
             }
         };
         let outcome = lease.hold(work).await;
+        // An import that waits for the lock should not also wait for a database that has stopped responding.
+        drop(lock);
         release(lease).await;
         outcome
     }
