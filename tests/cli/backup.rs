@@ -1,6 +1,7 @@
 //! `causeway backup` and `causeway restore`
 
 use super::binary;
+use super::server::wait_for_database;
 use crate::database::PostgresDatabase;
 use crate::s3::empty_store;
 use crate::world::World;
@@ -83,6 +84,7 @@ fn run_at(data: &Path, url: Option<&str>, expected: i32, arguments: &[&str]) -> 
         .stdin(Stdio::null());
     if let Some(url) = url {
         command.args(["--database-url", url]);
+        wait_for_database(&mut command);
     }
     let output = command.output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();

@@ -28,13 +28,17 @@ pub fn command(world: &World) -> Command {
     command.arg("--data").arg(world.data());
     if let Some(url) = world.app.config.database.exposed_url() {
         command.env("CAUSEWAY_DATABASE_URL", url);
-        // A slow machine must not run into the timeouts of the server.
-        let timeout = TIMEOUT.as_secs().to_string();
-        for name in ["ACQUIRE_TIMEOUT", "PROBE_TIMEOUT"] {
-            command.env(format!("CAUSEWAY_DATABASE__{name}"), &timeout);
-        }
+        wait_for_database(&mut command);
     }
     command
+}
+
+/// Gives the database as much time as the tests have: a slow machine must not run into the timeouts of the binary.
+pub fn wait_for_database(command: &mut Command) {
+    let timeout = TIMEOUT.as_secs().to_string();
+    for name in ["ACQUIRE_TIMEOUT", "PROBE_TIMEOUT"] {
+        command.env(format!("CAUSEWAY_DATABASE__{name}"), &timeout);
+    }
 }
 
 /// Runs a command with `--json` and returns its output.

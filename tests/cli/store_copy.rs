@@ -1,6 +1,7 @@
 //! `causeway store copy`
 
 use super::binary;
+use super::server::wait_for_database;
 use crate::database::PostgresDatabase;
 use crate::world::World;
 use platform::db::Db;
@@ -34,6 +35,7 @@ fn run(data: &Path, url: Option<&str>, expected: i32, arguments: &[&str]) -> (Va
         .stdin(Stdio::null());
     if let Some(url) = url {
         command.env("CAUSEWAY_DATABASE_URL", url);
+        wait_for_database(&mut command);
     }
     let output = command.output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
