@@ -51,8 +51,8 @@ pub struct FundraiserChangeInput {
     /// In cents. Null restores the automatic goal.
     #[schema(minimum = 1, maximum = 1_000_000_000_000_u64)]
     goal: Option<i64>,
-    /// The total raised elsewhere so far, in cents.
-    #[schema(minimum = 0, maximum = 1_000_000_000_000_u64)]
+    /// The total raised elsewhere so far, in cents. The operator may allow another maximum.
+    #[schema(minimum = 0, maximum = 100_000_000)]
     raised_offline: Option<i64>,
     /// A new cover picture: PNG, JPEG or WebP, as a data URL or plain base64. Null removes it.
     image_base64: Option<String>,

@@ -45,8 +45,8 @@ pub struct FundraiserInput {
     /// In cents. By default the goal grows with the amount raised.
     #[schema(minimum = 1, maximum = 1_000_000_000_000_u64)]
     goal: Option<i64>,
-    /// The amount raised elsewhere, in cents.
-    #[schema(minimum = 0, maximum = 1_000_000_000_000_u64)]
+    /// The amount raised elsewhere, in cents. The operator may allow another maximum.
+    #[schema(minimum = 0, maximum = 100_000_000)]
     raised_offline: Option<i64>,
     #[schema(inline, required = false)]
     currency: Currency,

@@ -425,7 +425,7 @@ export type FundraiserChangeInput = {
      */
     imageBase64?: string | null;
     /**
-     * The total raised elsewhere so far, in cents.
+     * The total raised elsewhere so far, in cents. The operator may allow another maximum.
      */
     raisedOffline?: number | null;
     /**
@@ -493,7 +493,7 @@ export type FundraiserInput = {
      */
     nonprofitId: string;
     /**
-     * The amount raised elsewhere, in cents.
+     * The amount raised elsewhere, in cents. The operator may allow another maximum.
      */
     raisedOffline?: number | null;
     /**

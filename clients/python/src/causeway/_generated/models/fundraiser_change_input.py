@@ -24,7 +24,8 @@ class FundraiserChangeInput:
         goal (int | None | Unset): In cents. Null restores the automatic goal.
         image_base_64 (None | str | Unset): A new cover picture: PNG, JPEG or WebP, as a data URL or plain base64. Null
             removes it.
-        raised_offline (int | None | Unset): The total raised elsewhere so far, in cents.
+        raised_offline (int | None | Unset): The total raised elsewhere so far, in cents. The operator may allow another
+            maximum.
         start_date (datetime.datetime | None | Unset): Date, time and time zone, between 1970 and 2199.
         title (str | Unset): One line of 1 to 120 characters. Leading and trailing whitespace is removed.
     """

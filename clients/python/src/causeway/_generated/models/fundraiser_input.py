@@ -32,7 +32,8 @@ class FundraiserInput:
         for_nonprofits (list[UUID] | None | Unset): 1 to 100 different nonprofits, only with type MULTIPLE_NONPROFITS.
         goal (int | None | Unset): In cents. By default the goal grows with the amount raised.
         image_base_64 (None | str | Unset): A PNG, JPEG or WebP picture, as a data URL or plain base64.
-        raised_offline (int | None | Unset): The amount raised elsewhere, in cents.
+        raised_offline (int | None | Unset): The amount raised elsewhere, in cents. The operator may allow another
+            maximum.
         start_date (datetime.datetime | None | Unset): Date, time and time zone, between 1970 and 2199.
         type_ (FundraiserInputTypeType0 | None | Unset): MULTIPLE_NONPROFITS to support several nonprofits, listed in
             forNonprofits.
