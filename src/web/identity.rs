@@ -99,6 +99,7 @@ impl Identity {
                     match picture.kind {
                         pictures::picture::Kind::Jpeg => "logo.jpg",
                         pictures::picture::Kind::Png => "logo.png",
+                        pictures::picture::Kind::WebP => "logo.webp",
                     },
                     picture.kind.content_type(),
                     picture.bytes.clone().into(),

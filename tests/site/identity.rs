@@ -62,7 +62,7 @@ async fn every_page_shows_the_identity_of_its_operator(world: &World) {
         let (_, rest) = page.split_once("<img src=\"/assets/logo-").unwrap();
         let logo = format!("/assets/logo-{}", rest.split('"').next().unwrap());
         let logo = client.get_plain(200, &logo).await;
-        assert_eq!(logo.header("content-type"), "image/png");
+        assert_eq!(logo.header("content-type"), "image/webp");
         assert!(logo.header("cache-control").contains("immutable"));
     }
     stylesheets.dedup();

@@ -26,6 +26,11 @@ pub enum PictureError {
     Animated,
     #[error("the picture is truncated or damaged; save it again and send the whole file")]
     Damaged,
+    /// Never returned by this crate. The pictures of an account would take more than this number of MiB.
+    #[error(
+        "the pictures of this account may take at most {0} MiB in total; replace or remove some, and try again when they have been unused for a day"
+    )]
+    OverQuota(u64),
     /// Never returned by this crate. It lets callers that store pictures report a failed store with the same type.
     #[error("pictures cannot be stored right now; try again later")]
     Unavailable,

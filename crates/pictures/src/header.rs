@@ -22,6 +22,11 @@ impl Header {
         if bytes.len() > MAX_FILE_SIZE {
             return Err(PictureError::TooManyBytes);
         }
+        Header::read_of_any_size(bytes)
+    }
+
+    /// Reads the header of a picture and checks it against all limits except that of the file size.
+    pub(crate) fn read_of_any_size(bytes: &[u8]) -> Result<Header, PictureError> {
         let format = Format::detect(bytes).ok_or(PictureError::UnsupportedFormat)?;
         let properties = match format {
             Format::Png => png::read(bytes),

@@ -11,7 +11,7 @@ use corpus::{HostilePicture, Outcome, PAYLOADS, exif};
 use image_webp::WebPEncoder;
 use jpeg_encoder::Encoder;
 use pictures::error::PictureError;
-use pictures::picture::{CleanPicture, Kind, clean};
+use pictures::picture::{CleanPicture, Kind, clean, shrink_to_width};
 use std::path::Path;
 use std::thread;
 use zune_jpeg::JpegDecoder;
@@ -74,7 +74,10 @@ fn encode_webp(pixels: &[u8], width: u32, height: u32) -> Vec<u8> {
 fn unexpected_outcome(picture: &HostilePicture) -> Option<String> {
     let HostilePicture { name, bytes, outcome } = picture;
     match (clean(bytes), outcome) {
-        (Ok(picture), Outcome::Cleaned) => assert_clean(&picture),
+        (Ok(picture), Outcome::Cleaned) => {
+            assert_clean(&picture);
+            assert!(picture.bytes.len() <= bytes.len().max(1 << 20), "{name}");
+        }
         (Err(error), Outcome::Refused) => assert!(!error.is_unavailable(), "{name}"),
         (result, _) => return Some(format!("{name}: {:?}", result.map(|_| "cleaned"))),
     }
@@ -217,11 +220,23 @@ fn an_interlaced_png_gives_the_same_picture_as_a_plain_one() {
 }
 
 #[test]
+fn a_webp_of_1_2_mb_with_transparency_stays_as_small_and_its_sizes_can_be_made() {
+    let sent = corpus::webp::half_transparent_noise(2_048, 2_048, 1_200_000);
+    let picture = clean(&sent).unwrap();
+    assert_eq!(picture.kind, Kind::WebP);
+    assert!(picture.bytes.len() <= sent.len(), "{}", picture.bytes.len());
+    // Without downscaling it takes as many bytes as pixels, as it did as a PNG.
+    assert!((256..2_048).contains(&picture.width) && picture.width == picture.height);
+    let narrow = shrink_to_width(&picture.bytes, 256).unwrap().unwrap();
+    assert_eq!((narrow.kind, narrow.width), (Kind::WebP, 256));
+}
+
+#[test]
 fn transparency_survives_cleaning() {
     let picture = clean(&corpus::webp::single_color(3_000, 10, true)).unwrap();
     assert_eq!(
         (picture.kind, picture.width, picture.height),
-        (Kind::Png, 2_048, 7)
+        (Kind::WebP, 2_048, 7)
     );
 }
 

@@ -266,6 +266,11 @@ fn webp_bombs() -> Vec<HostilePicture> {
             webp::lossy_with_alpha(4_000, 2_000),
         ),
         hostile(
+            Cleaned,
+            "a lossy WebP of 1.2 MB with transparency, which is noise",
+            webp::half_transparent_noise(2_048, 2_048, 1_200_000),
+        ),
+        hostile(
             Refused,
             "a small WebP canvas around 16383 squared",
             webp::lossy_with_canvas(8, 8, 16_383, 16_383),

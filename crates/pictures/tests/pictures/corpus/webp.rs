@@ -38,6 +38,29 @@ pub(crate) fn lossy_with_alpha(width: u16, height: u16) -> Vec<u8> {
     with_canvas(u32::from(width), u32::from(height), &chunks)
 }
 
+/// Builds a lossy picture of `length` random bytes, which are noise, whose pixels are all half transparent.
+pub(crate) fn half_transparent_noise(width: u16, height: u16, length: usize) -> Vec<u8> {
+    const OPACITY: u32 = 128;
+    let mut picture = lossy_chunk(width, height);
+    let macroblocks = usize::from(width).div_ceil(16) * usize::from(height).div_ceil(16);
+    // The coarsest quantizer, 127, as the boolean encoder of RFC 6386 writes it after the 16 bits of the fields before it.
+    picture[8 + 10 + 2] = 0xFE;
+    // After the head of the chunk, the head of the frame, and the modes.
+    let (mut state, coefficients) = (1_u64, 8 + 10 + 1_000 + macroblocks);
+    picture.resize(length.max(picture.len()).next_multiple_of(2), 0);
+    let size = picture.len() as u32 - 8;
+    picture[4..8].copy_from_slice(&size.to_le_bytes());
+    for byte in &mut picture[coefficients..] {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        *byte = (state >> 56) as u8;
+    }
+    // One group of five codes with a single symbol each. That of the first one has eight bits.
+    let codes = 1 << 3 | 1 << 5 | OPACITY << 6 | 1 << 14 | 1 << 18 | 1 << 22 | 1 << 26;
+    let alpha = [&[0x01][..], &u32::to_le_bytes(codes)].concat();
+    let chunks = [chunk(b"ALPH", &alpha), picture].concat();
+    with_canvas(u32::from(width), u32::from(height), &chunks)
+}
+
 /// Builds a canvas around a lossy picture that claims another size.
 pub(crate) fn lossy_with_canvas(width: u32, height: u32, inner_width: u16, inner_height: u16) -> Vec<u8> {
     let mut data = vec![0x10, 0, 0, 0x9D, 0x01, 0x2A];
