@@ -298,7 +298,7 @@ impl App {
             failing_jobs: FailingJobs::default(),
         };
         let app = App(Arc::new(Parts {
-            pictures: Pictures::new(db.clone(), store, blobs, clock.clone()),
+            pictures: Pictures::new(db.clone(), store, blobs, clock.clone(), config.pictures),
             availability: Availability::new(config.availability, store_seen, &clock),
             admission: AdmissionControl::new(config.admission, config.max_body, clock.clone()),
             bulk_work: BulkWork::default(),

@@ -157,6 +157,18 @@ impl World {
         (app, client)
     }
 
+    /// A second app with the same database, data folder and clock, in which the pictures of an account may take `quota`
+    /// bytes.
+    pub async fn with_picture_quota(&self, quota: u64) -> (App, Client) {
+        let mut config = self.app.config.clone();
+        config.pictures.quota = quota;
+        let app = App::build_with_clock(config, self.app.clock.clone())
+            .await
+            .unwrap();
+        let client = Client::new(&app, &self.client.key);
+        (app, client)
+    }
+
     pub fn data(&self) -> &Path {
         &self.app.config.data
     }

@@ -9,9 +9,8 @@ use access::accounts::store::profile;
 use access::audit::Actor;
 use directory::nonprofits;
 use giving::fundraisers;
-use platform::hosted::unused;
+use platform::hosted::unused::{self, UsedPictures};
 use platform::ids::AccountId;
-use std::collections::HashSet;
 
 /// What a sweep removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,18 +56,20 @@ impl App {
         }
         let picture = profile.and_then(|profile| profile.picture);
         if let (ProfilePart::Picture, Some(picture)) = (part, picture)
-            && !self.list_used_pictures().await?.contains(&picture)
+            && !self.list_used_pictures().await?.ids().contains(picture.as_str())
         {
             self.pictures.remove(&picture).await?;
         }
         Ok(true)
     }
 
-    async fn list_used_pictures(&self) -> sqlx::Result<HashSet<String>> {
-        let mut used = HashSet::new();
-        used.extend(nonprofits::store::list_pictures(&self.db).await?);
-        used.extend(fundraisers::store::list_covers(&self.db).await?);
-        used.extend(profile::list_pictures(&self.db).await?);
+    async fn list_used_pictures(&self) -> sqlx::Result<UsedPictures> {
+        let mut used = UsedPictures::default();
+        used.by_nonprofits
+            .extend(nonprofits::store::list_pictures(&self.db).await?);
+        used.by_accounts
+            .extend(fundraisers::store::list_covers(&self.db).await?);
+        used.by_accounts.extend(profile::list_pictures(&self.db).await?);
         Ok(used)
     }
 }

@@ -10,6 +10,7 @@ use giving::fundraisers::review::FundraiserSettings;
 use giving::ledger::anchors::AnchorSettings;
 use giving::ledger::outbox::OutboxSettings;
 use giving::providers::ProviderSettings;
+use platform::hosted::PictureSettings;
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -39,6 +40,7 @@ pub(super) struct RawConfig {
     pub giving: ProviderSettings,
     pub checkout: CheckoutSettings,
     pub fundraisers: FundraiserSettings,
+    pub pictures: PictureSettings,
     pub origins: RawOrigins,
     pub outbox: OutboxSettings,
     pub anchors: AnchorSettings,

@@ -14,6 +14,7 @@ use giving::ledger::anchors::AnchorSettings;
 use giving::ledger::outbox::OutboxSettings;
 use giving::providers::Provider;
 use listener::ServeSettings;
+use platform::hosted::PictureSettings;
 use platform::mail::MailSettings;
 use platform::redis::RedisSettings;
 use platform::settings::DatabaseSettings;
@@ -53,6 +54,7 @@ pub struct Config {
     pub giving: Provider,
     pub checkout: CheckoutSettings,
     pub fundraisers: FundraiserSettings,
+    pub pictures: PictureSettings,
     pub origins: OriginSettings,
     pub outbox: OutboxSettings,
     pub anchors: AnchorSettings,

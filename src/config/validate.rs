@@ -117,6 +117,7 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         giving,
         checkout: raw.checkout,
         fundraisers: raw.fundraisers,
+        pictures: raw.pictures,
         origins: OriginSettings {
             allow_private: raw.origins.allow_private,
             dns_server: match raw.origins.dns_server.as_str() {

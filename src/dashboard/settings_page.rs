@@ -5,7 +5,7 @@ use crate::dashboard::agent;
 use crate::http::error::Result;
 use crate::web::layout::Tab;
 use crate::web::relative_time::RelativeTime;
-use crate::web::texts::Partners;
+use crate::web::texts::{Partners, fill};
 use crate::web::{Field, Form, Layout, Page};
 use access::accounts::two_factor::store as two_factor;
 use access::origins::store::RegisteredOrigin;
@@ -15,6 +15,8 @@ use access::sessions::store::{self as sessions, StoredSession};
 use askama::Template;
 use axum::response::{IntoResponse, Response};
 use platform::text::hex;
+
+const MIB: u64 = 1 << 20;
 
 /// The path of the page.
 pub const PATH: &str = "/dashboard/settings";
@@ -28,6 +30,7 @@ struct Settings {
     sessions: Vec<SessionRow>,
     has_two_factor: bool,
     sends_email: bool,
+    picture_usage: String,
     origins: Vec<OriginRow>,
 }
 
@@ -145,16 +148,26 @@ pub async fn show(app: &App, user: SignedIn, layout: Layout, forms: Forms) -> Re
         .into_iter()
         .filter_map(|registered| OriginRow::new(app, registered, forms.check_error.as_ref()))
         .collect();
+    let picture_usage = picture_usage(&layout, app.pictures.usage(user.account).await?);
     let page = Settings {
         layout: layout.with_menu(&user, Tab::Settings),
         has_two_factor: two_factor::is_on(&app.db, user.account).await?,
         sends_email: app.mail.is_on(),
+        picture_usage,
         origins,
         user,
         forms,
         sessions,
     };
     Ok(Page(page).into_response())
+}
+
+/// Writes how much of the quota for pictures is used. A small picture is more than nothing, so the size is rounded up.
+fn picture_usage(layout: &Layout, (used, quota): (u64, u64)) -> String {
+    let used = used.div_ceil(MIB / 10);
+    let used = format!("{}.{}", used / 10, used % 10);
+    let quota = (quota / MIB).to_string();
+    fill(layout.f.picture.usage, &[("used", &used), ("quota", &quota)])
 }
 
 fn password_form(layout: &Layout) -> Form {

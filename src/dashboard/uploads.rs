@@ -15,6 +15,7 @@ use access::sessions::SignedIn;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
+use pictures::error::PictureError;
 use platform::hosted::is_hosted_id;
 use platform::ids::AccountId;
 use platform::secret::StoreSecret;
@@ -73,7 +74,13 @@ pub async fn take(
             let id = parse(&app.secret, user.account, stored);
             // A picture that was not used for a day is removed.
             match id {
-                Some(id) if app.pictures.reuse(id).await? => id.to_owned(),
+                Some(id) if app.pictures.reuse(id).await? => {
+                    if let Err(error) = to_message(app.pictures.charge(user.account, id).await)? {
+                        form.add_error("image", error);
+                        return Ok(None);
+                    }
+                    id.to_owned()
+                }
                 _ => {
                     form.add_error("image", t.expired);
                     return Ok(None);
@@ -105,8 +112,14 @@ async fn store(
     {
         return Ok(Err(t.too_often.to_owned()));
     }
-    match app.pictures.add(bytes).await {
-        Ok(picture) => Ok(Ok(picture.id)),
+    let picture = app.pictures.upload(user.account, bytes).await;
+    to_message(picture.map(|picture| picture.id))
+}
+
+/// Turns the reason for which a picture is refused into an error for the person.
+fn to_message<T>(result: std::result::Result<T, PictureError>) -> Result<Result<T, String>> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
         Err(error) if error.is_unavailable() => Err(Error::Unavailable),
         Err(error) => Ok(Err(error.to_string())),
     }

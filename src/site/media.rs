@@ -6,10 +6,11 @@ use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, RawQuery, values};
 use crate::site::fundraiser_links::may_see;
 use crate::web::cover_motif::{motif_of, motif_of_causes};
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::header::{
-    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
-    ETAG, X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY,
+    CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -109,7 +110,7 @@ async fn find_caching(app: &App, hosted_id: &str, headers: &HeaderMap) -> Result
     }
 }
 
-/// Responds with an uploaded picture. Its ID is derived from its bytes, so it never changes.
+/// Responds with an uploaded picture, which is read while it is sent. Its ID is derived from its bytes, so it never changes.
 async fn hosted(
     app: &App,
     picture: &StoredPicture,
@@ -129,8 +130,8 @@ async fn hosted(
     let mut response = if if_none_match.matches(&tag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        let bytes = app.pictures.read(picture, width).await;
-        let bytes = bytes.map_err(|_| Error::Unavailable)?;
+        let content = app.pictures.open(picture, width).await;
+        let content = content.map_err(|_| Error::Unavailable)?;
         let name = format!("inline; filename=\"{}.{}\"", picture.id, picture.kind.extension());
         let fields = [
             (
@@ -138,8 +139,9 @@ async fn hosted(
                 HeaderValue::from_static(picture.kind.content_type()),
             ),
             (CONTENT_DISPOSITION, header(&name)),
+            (CONTENT_LENGTH, HeaderValue::from(content.size)),
         ];
-        (fields, bytes).into_response()
+        (fields, Body::from_stream(content.parts)).into_response()
     };
     let fields = response.headers_mut();
     fields.insert(ETAG, tag);

@@ -30,6 +30,14 @@ impl Visitor {
         }
     }
 
+    /// The same browser at another server.
+    pub fn at(&self, client: &Client) -> Visitor {
+        Visitor {
+            client: client.clone(),
+            cookies: self.cookies.clone(),
+        }
+    }
+
     pub async fn get(&self, expected: u16, url: &str) -> Response {
         self.send(expected, &Method::GET, url, &[], String::new()).await
     }

@@ -60,7 +60,7 @@ fn data_url(bytes: &[u8]) -> String {
 }
 
 /// All files in the blob folder.
-fn blobs(world: &World) -> Vec<PathBuf> {
+pub fn blobs(world: &World) -> Vec<PathBuf> {
     let mut folders = vec![world.data().join("blobs")];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -158,8 +158,8 @@ async fn identical_pictures_are_stored_once(world: &World) {
     let pictures = &world.app.pictures;
     let (first, second, third) = tokio::join!(
         pictures.add(bytes.clone()),
-        pictures.add_base64(&url),
-        pictures.add_base64(&bare)
+        pictures.add_base64(None, &url),
+        pictures.add_base64(None, &bare)
     );
     let first = first.unwrap();
     assert_eq!((&second.unwrap(), &third.unwrap()), (&first, &first));

@@ -21,6 +21,7 @@ mod origins;
 mod pages;
 mod partner_links;
 mod payment_links;
+mod picture_quota;
 mod receipts;
 mod report;
 mod results;

@@ -107,7 +107,7 @@ pub async fn change(
     if let Err(giving::Error::Invalid(invalid)) = change.apply(&current, app.config.fundraisers) {
         fields.add_invalid(invalid);
     }
-    let cover = take_picture(&app.pictures, &mut fields, dry_run).await?;
+    let cover = take_picture(&app.pictures, credentials.account, &mut fields, dry_run).await?;
     let change = fields.finish(Some(FundraiserChange { cover, ..change }))?;
     let update = UpdateFundraiser::Change(change, app.config.fundraisers);
     apply(&app, credentials.account, current, update, dry_run).await

@@ -3,14 +3,16 @@
 use super::fields::Fields;
 use crate::http::error::{Error, Result};
 use platform::hosted::Pictures;
+use platform::ids::AccountId;
 
-/// Takes the picture of a body, and returns its hosted ID. Returns `None` if the body has no such field, and
+/// Takes the picture of a body, which counts in the quota of the account, and returns its hosted ID. Returns `None` if the body has no such field, and
 /// `Some(None)` if the field is null.
 ///
 /// The picture is stored only if all fields are valid and this is not a dry run. It is checked in any case, so that all
 /// invalid fields are reported together.
 pub(super) async fn take_picture(
     pictures: &Pictures,
+    account: AccountId,
     fields: &mut Fields<'_>,
     dry_run: bool,
 ) -> Result<Option<Option<String>>> {
@@ -21,9 +23,12 @@ pub(super) async fn take_picture(
         return Ok(Some(None));
     };
     let taken = if fields.has_errors() || dry_run {
-        pictures.check_base64(text).await
+        pictures.check_base64(account, text).await
     } else {
-        pictures.add_base64(text).await.map(|picture| picture.id)
+        pictures
+            .add_base64(Some(account), text)
+            .await
+            .map(|picture| picture.id)
     };
     match taken {
         Ok(id) => Ok(Some(Some(id))),

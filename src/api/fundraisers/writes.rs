@@ -128,7 +128,7 @@ pub async fn create(
         }
         validated => Some(validated?),
     };
-    let cover = take_picture(&app.pictures, &mut fields, dry_run).await?;
+    let cover = take_picture(&app.pictures, account, &mut fields, dry_run).await?;
     let (fundraiser, nonprofit) = fields.finish(validated)?;
     let fundraiser = Fundraiser {
         cover: cover.flatten(),

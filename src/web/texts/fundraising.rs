@@ -36,6 +36,9 @@ texts! {
         failed: "We could not upload the picture yet. It will be sent when you continue.",
         expired: "Choose the picture again.",
         too_often: "You have uploaded too many pictures. Try again in an hour.",
+        usage_title: "Pictures",
+        usage: "{used} MiB of {quota} MiB used",
+        usage_about: "Covers of your fundraisers and your profile picture take up this space. A picture that you replace or remove counts for one more day.",
         optional: "optional",
     }
     preview: PreviewTexts {

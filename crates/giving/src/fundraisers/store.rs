@@ -118,7 +118,7 @@ const INSERT_CHANGE: &str = "insert into fundraiser_history (fundraiser_id, vers
      values ($1, $2, $3, $4, $5)";
 const OF_COVER: &str = "select distinct account_id, hidden_at is null and in_review_since is null \
      from fundraisers where cover = $1";
-const COVERS: &str = "select distinct cover from fundraisers where cover is not null";
+const COVERS: &str = "select distinct account_id, cover from fundraisers where cover is not null";
 const COVERS_BY_FUNDRAISER: &str = "select id, cover from fundraisers where cover is not null order by id";
 /// Titles have no index, so only the newest fundraisers are searched. IDs are in the order of creation.
 const FIND_BY_TITLE: &str = "select id, title from (select id, title from fundraisers order by id desc limit 20000) newest \
@@ -483,9 +483,13 @@ pub(super) async fn find_cover_visibility(db: &Db, hosted_id: &str) -> sqlx::Res
     Ok(CoverVisibility::of(&fundraisers))
 }
 
-/// Lists the covers of all fundraisers, including hidden and closed ones.
-pub async fn list_covers(db: &Db) -> sqlx::Result<Vec<String>> {
-    db.fetch_scalars(query(COVERS)).await
+/// Lists the covers of all fundraisers, including hidden and closed ones, with the accounts of their owners.
+pub async fn list_covers(db: &Db) -> sqlx::Result<Vec<(AccountId, String)>> {
+    let rows: Vec<(Uuid, String)> = db.fetch_all(query(COVERS)).await?;
+    Ok(rows
+        .into_iter()
+        .map(|(account, cover)| (AccountId(account), cover))
+        .collect())
 }
 
 /// Lists the fundraisers that have a cover, with the ID of the cover.

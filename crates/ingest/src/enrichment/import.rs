@@ -121,7 +121,7 @@ async fn host_pictures(
         if !is_data_url(text) {
             continue;
         }
-        match pictures.add_base64(text).await {
+        match pictures.add_base64(None, text).await {
             Ok(hosted) => *text = hosted.id,
             Err(error) if error.is_unavailable() => {
                 bail!("cannot store a picture; free disk space or check the blob store, and import again")

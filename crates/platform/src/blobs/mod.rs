@@ -10,6 +10,7 @@ mod s3;
 
 use crate::data_folder;
 use anyhow::{Context, bail};
+use bytes::Bytes;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{Stream, StreamExt, TryStreamExt};
 use location::BlobsLocation;
@@ -41,6 +42,9 @@ const MAX_CONCURRENT_PARTS: usize = 4;
 /// The number of bytes that are read from a file at once.
 const READ_SIZE: usize = 1 << 20;
 
+/// The number of bytes of a blob that are read at once while it is sent to a client.
+const BLOB_PART_SIZE: u64 = 64 << 10;
+
 /// The blob store. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Blobs {
@@ -58,6 +62,14 @@ pub struct Blob {
     pub size: u64,
     /// When it was last modified, in milliseconds since the Unix epoch.
     pub modified_at: i64,
+}
+
+/// A blob that is read in parts. Nothing is open between two parts, so that a slow reader holds no file or connection.
+#[derive(Debug)]
+pub(crate) struct BlobReader {
+    blobs: Blobs,
+    name: Name,
+    size: u64,
 }
 
 /// The size and the hash of a file that was stored or fetched.
@@ -172,6 +184,25 @@ impl Blobs {
             Err(Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Returns the size of the blob with this name.
+    pub(crate) async fn find_size(&self, name: &str) -> Result<Option<u64>> {
+        let name = Name::from(name);
+        match self.within_timeout(self.store.head(&name)).await {
+            Ok(blob) => Ok(Some(blob.size)),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Prepares to read the blob with this name. Nothing is read before the first part is asked for.
+    pub(crate) async fn open_blob(&self, name: &str) -> Result<Option<BlobReader>> {
+        Ok(self.find_size(name).await?.map(|size| BlobReader {
+            blobs: self.clone(),
+            name: Name::from(name),
+            size,
+        }))
     }
 
     /// Removes a blob. It is not an error if the blob does not exist.
@@ -317,6 +348,25 @@ impl Blobs {
     }
 }
 
+impl BlobReader {
+    pub(crate) fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Returns the parts of the blob. Each is read when it is asked for.
+    pub(crate) fn into_parts(self) -> impl Stream<Item = Result<Bytes>> + Send + 'static {
+        stream::try_unfold((self, 0), |(reader, start)| async move {
+            if start >= reader.size {
+                return Ok(None);
+            }
+            let end = reader.size.min(start + BLOB_PART_SIZE);
+            let read = reader.blobs.store.get_range(&reader.name, start..end);
+            let part = reader.blobs.within_timeout(read).await?;
+            Ok(Some((part, (reader, end))))
+        })
+    }
+}
+
 fn read_chunks(file: tokio::fs::File) -> impl Stream<Item = Result<Vec<u8>>> {
     stream::try_unfold(file, |mut file| async move {
         let mut chunk = Vec::with_capacity(READ_SIZE);
@@ -398,6 +448,24 @@ mod tests {
             assert!(fs::read(&copy).unwrap() == bytes, "{size} bytes");
         }
         assert_eq!(blobs.fetch_file("none", &copy).await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn a_blob_is_read_in_parts() {
+        let folder = tempfile::tempdir().unwrap();
+        let blobs = open(&folder);
+        for size in [1, BLOB_PART_SIZE, BLOB_PART_SIZE + 1, 3 * BLOB_PART_SIZE] {
+            let bytes: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
+            blobs.put("a", bytes.clone()).await.unwrap();
+            assert_eq!(blobs.find_size("a").await.unwrap(), Some(size));
+            let reader = blobs.open_blob("a").await.unwrap().unwrap();
+            assert_eq!(reader.size(), size);
+            let parts: Vec<Bytes> = reader.into_parts().try_collect().await.unwrap();
+            assert!(parts.iter().all(|part| part.len() as u64 <= BLOB_PART_SIZE));
+            assert!(parts.concat() == bytes, "{size} bytes");
+        }
+        assert!(blobs.open_blob("none").await.unwrap().is_none());
+        assert_eq!(blobs.find_size("none").await.unwrap(), None);
     }
 
     #[test]

@@ -33,7 +33,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 24] = migrations! {
+const MIGRATIONS: [MigrationSource; 25] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -59,6 +59,7 @@ const MIGRATIONS: [MigrationSource; 24] = migrations! {
     23 "0023_changes_without_ein",
     24 "0024_ledger_names",
     25 "0025_lists",
+    26 "0026_picture_quota",
 };
 
 const STORE_ID: &str = "select id from store";

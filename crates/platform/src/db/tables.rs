@@ -43,6 +43,7 @@ pub const TABLES: &[&str] = &[
     "outbox",
     "idempotency_keys",
     "pictures",
+    "account_pictures",
     "donations",
     "partner_origins",
     "reports",

@@ -1,27 +1,34 @@
-//! Hosts uploaded pictures: stores each distinct file once and serves it in a few widths.
+//! Hosts uploaded pictures: stores each distinct picture once and serves it in a few widths.
 //!
-//! A picture is a blob and a row that refers to it. The blob is on disk before the row is written, and blob names are
-//! never reused, so a row always refers to a blob. A failure can only leave a blob without a row, which
-//! [`Pictures::sweep`] removes.
+//! A picture is a blob and a row that refers to it. The ID of a picture is a hash of the file that was sent, and files
+//! with the same pixels share a blob. The blob is on disk before the row is written, and blob names are never reused, so a
+//! row always refers to a blob. A failure can only leave a blob without a row, which [`Pictures::sweep`] removes.
+//!
+//! What an account uploads counts in its quota, also if another account has uploaded the same picture.
 
 pub mod check;
 pub mod picture;
+mod read;
 pub mod store;
 pub mod unused;
 
 pub use picture::{StoredPicture, Width};
+pub use read::PictureContent;
 
 use crate::blobs::Blobs;
 use crate::clock::Clock;
 use crate::db::Db;
+use crate::ids::AccountId;
 use futures_util::TryStreamExt;
 use pictures::data_url;
 use pictures::error::PictureError;
 use pictures::header::{Header, MAX_DECODE_MEMORY};
-use pictures::picture::{CleanPicture, Kind, clean_with_header, shrink_to_width};
+use pictures::picture::{CleanPicture, Kind, clean_with_header};
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::sync::Arc;
+use store::{Charge, Insertion};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use uuid::Uuid;
 
@@ -32,6 +39,13 @@ const ORPHAN_AGE_MILLIS: i64 = 60 * 60 * 1_000;
 /// The unit of the memory budget for decoding.
 const MIB: u64 = 1 << 20;
 
+/// The settings of hosted pictures.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct PictureSettings {
+    /// The number of bytes that the pictures of one account may take.
+    pub quota: u64,
+}
+
 /// The hosted pictures. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Pictures {
@@ -40,6 +54,7 @@ pub struct Pictures {
     /// The folder of the blobs. It contains the ID of the database, so that several databases can share a blob store.
     folder: String,
     clock: Clock,
+    settings: PictureSettings,
     /// The memory that decoders may use, in MiB.
     memory_budget: Arc<Semaphore>,
 }
@@ -59,12 +74,13 @@ pub fn is_hosted_id(text: &str) -> bool {
 
 impl Pictures {
     /// Creates the pictures of the database whose ID is `store`.
-    pub fn new(db: Db, store: Uuid, blobs: Blobs, clock: Clock) -> Pictures {
+    pub fn new(db: Db, store: Uuid, blobs: Blobs, clock: Clock, settings: PictureSettings) -> Pictures {
         Pictures {
             db,
             blobs,
             folder: format!("pictures/{}", store.simple()),
             clock,
+            settings,
             memory_budget: Arc::new(Semaphore::new((MAX_DECODE_MEMORY / MIB) as usize)),
         }
     }
@@ -77,36 +93,65 @@ impl Pictures {
         &self.blobs
     }
 
-    /// Adds a picture in base64. It may be a data URL, whose media type is ignored.
-    pub async fn add_base64(&self, text: &str) -> Result<HostedPicture, PictureError> {
-        self.add(data_url::decode(text)?).await
+    /// Adds a picture in base64, as [`Pictures::add`] does. It may be a data URL, whose media type is ignored.
+    pub async fn add_base64(
+        &self,
+        account: Option<AccountId>,
+        text: &str,
+    ) -> Result<HostedPicture, PictureError> {
+        self.add_for(account, data_url::decode(text)?).await
     }
 
     /// Validates a picture as [`Pictures::add_base64`] does, without storing it. Returns the ID that it would get.
-    pub async fn check_base64(&self, text: &str) -> Result<String, PictureError> {
+    pub async fn check_base64(&self, account: AccountId, text: &str) -> Result<String, PictureError> {
         let bytes = data_url::decode(text)?;
         let header = Header::read(&bytes)?;
         let id = hosted_id(&bytes);
         let memory = self.reserve_memory(header.decode_memory).await;
-        run_blocking(memory, move || clean_with_header(bytes, &header)).await?;
+        let clean = run_blocking(memory, move || clean_with_header(bytes, &header)).await?;
+        self.check_quota(account, clean.bytes.len() as u64).await?;
         Ok(id)
     }
 
-    /// Adds a picture. Its ID depends only on its bytes, so adding it again changes nothing.
+    /// Adds a picture that counts in no quota. Its ID depends only on its bytes, so adding it again changes nothing.
     pub async fn add(&self, bytes: Vec<u8>) -> Result<HostedPicture, PictureError> {
+        self.add_for(None, bytes).await
+    }
+
+    /// Adds a picture that counts in the quota of an account.
+    pub async fn upload(&self, account: AccountId, bytes: Vec<u8>) -> Result<HostedPicture, PictureError> {
+        self.add_for(Some(account), bytes).await
+    }
+
+    async fn add_for(
+        &self,
+        account: Option<AccountId>,
+        bytes: Vec<u8>,
+    ) -> Result<HostedPicture, PictureError> {
         let header = Header::read(&bytes)?;
         let id = hosted_id(&bytes);
         if let Some(existing) = store::find(&self.db, &id).await.map_err(unavailable)?
             && self.reuse(&id).await.map_err(unavailable)?
         {
+            if let Some(account) = account {
+                self.charge(account, &id).await?;
+            }
             return Ok(existing.hosted());
         }
         let memory = self.reserve_memory(header.decode_memory).await;
         let clean = run_blocking(memory, move || clean_with_header(bytes, &header)).await?;
-        self.store(id, clean).await
+        if let Some(account) = account {
+            self.check_quota(account, clean.bytes.len() as u64).await?;
+        }
+        self.store(id, clean, account).await
     }
 
-    async fn store(&self, id: String, clean: CleanPicture) -> Result<HostedPicture, PictureError> {
+    async fn store(
+        &self,
+        id: String,
+        clean: CleanPicture,
+        account: Option<AccountId>,
+    ) -> Result<HostedPicture, PictureError> {
         let name = Uuid::now_v7().simple().to_string();
         let picture = StoredPicture {
             // The last digits are random, so pictures spread evenly over the folders.
@@ -122,20 +167,70 @@ impl Pictures {
             width: clean.width,
             height: clean.height,
         };
-        self.blobs
-            .put(&picture.blob, clean.bytes)
-            .await
-            .map_err(unavailable)?;
-        let is_first = store::insert(&self.db, &picture, self.clock.millis())
-            .await
-            .map_err(unavailable)?;
-        if is_first {
-            return Ok(picture.hosted());
+        let size = clean.bytes.len() as u64;
+        let charge = account.map(|account| self.charge_for(account));
+        let insert = async |is_blob_stored: bool| {
+            let now = self.clock.millis();
+            store::insert(&self.db, (&picture, size), is_blob_stored, charge, now)
+                .await
+                .map_err(unavailable)
+        };
+        let mut inserted = insert(false).await?;
+        if inserted == Insertion::NeedsBlob {
+            self.blobs
+                .put(&picture.blob, clean.bytes)
+                .await
+                .map_err(unavailable)?;
+            inserted = insert(true).await?;
+            // Another upload may have added the same picture at the same time.
+            let is_used = store::is_blob_used(&self.db, &picture.blob).await;
+            if !is_used.map_err(unavailable)? {
+                self.blobs.remove(&picture.blob).await.map_err(unavailable)?;
+            }
         }
-        // Another upload added the same bytes at the same time.
-        self.blobs.remove(&picture.blob).await.map_err(unavailable)?;
-        let other = store::find(&self.db, &picture.id).await.map_err(unavailable)?;
-        other.map(|other| other.hosted()).ok_or(PictureError::Unavailable)
+        match inserted {
+            Insertion::Done => Ok(picture.hosted()),
+            Insertion::OverQuota => Err(self.over_quota()),
+            Insertion::NeedsBlob => Err(PictureError::Unavailable),
+        }
+    }
+
+    /// Counts a picture in the quota of an account that uses it again.
+    pub async fn charge(&self, account: AccountId, id: &str) -> Result<(), PictureError> {
+        let is_charged = store::charge(&self.db, id, self.charge_for(account)).await;
+        if is_charged.map_err(unavailable)? {
+            Ok(())
+        } else {
+            Err(self.over_quota())
+        }
+    }
+
+    /// Returns the bytes that count in the quota of an account, and the quota.
+    pub async fn usage(&self, account: AccountId) -> sqlx::Result<(u64, u64)> {
+        Ok((
+            store::charged_bytes(&self.db, account).await?,
+            self.settings.quota,
+        ))
+    }
+
+    /// Checks the quota before something is stored. It is checked again in the transaction that stores the picture.
+    async fn check_quota(&self, account: AccountId, size: u64) -> Result<(), PictureError> {
+        let (bytes, quota) = self.usage(account).await.map_err(unavailable)?;
+        if bytes + size > quota {
+            return Err(self.over_quota());
+        }
+        Ok(())
+    }
+
+    fn charge_for(&self, account: AccountId) -> Charge {
+        Charge {
+            account,
+            quota: self.settings.quota,
+        }
+    }
+
+    fn over_quota(&self) -> PictureError {
+        PictureError::OverQuota(self.settings.quota / MIB)
     }
 
     /// Finds a picture by its ID.
@@ -145,39 +240,6 @@ impl Pictures {
         } else {
             Ok(None)
         }
-    }
-
-    /// Reads the bytes of a picture, scaled down if it is wider than `width`.
-    pub async fn read(&self, picture: &StoredPicture, width: Option<Width>) -> Result<Vec<u8>, PictureError> {
-        let original = || async {
-            let found = self.blobs.find(&picture.blob).await.map_err(unavailable)?;
-            found.ok_or_else(|| unavailable(format!("the blob {} does not exist", picture.blob)))
-        };
-        let Some(width) = width.filter(|width| width.narrows(picture)) else {
-            return original().await;
-        };
-        let name = format!("{}.w{width}", picture.blob);
-        if let Some(bytes) = self.blobs.find(&name).await.map_err(unavailable)? {
-            return Ok(bytes);
-        }
-        let pixels = u64::from(picture.width) * u64::from(picture.height);
-        let memory = self.reserve_memory(pixels * 8).await;
-        // Another request may have scaled the picture while this one waited for memory.
-        if let Some(bytes) = self.blobs.find(&name).await.map_err(unavailable)? {
-            return Ok(bytes);
-        }
-        let bytes = original().await?;
-        let scaled = run_blocking(memory, move || match shrink_to_width(&bytes, width.pixels())? {
-            Some(scaled) => Ok(scaled.bytes),
-            None => Ok(bytes),
-        });
-        let scaled = scaled
-            .await
-            .map_err(|error| unavailable(format!("{}: {error}", picture.blob)))?;
-        if let Err(error) = self.blobs.put(&name, scaled.clone()).await {
-            tracing::warn!(%error, "could not store a scaled picture; it will be scaled again");
-        }
-        Ok(scaled)
     }
 
     /// Removes the blobs of removed pictures and those that interrupted uploads left behind, and returns their number. Files outside the folder and

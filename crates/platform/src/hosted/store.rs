@@ -2,7 +2,10 @@
 
 use super::picture::StoredPicture;
 use crate::db::{Db, Tx, from_row, query};
+use crate::ids::AccountId;
+use crate::text::hex;
 use pictures::picture::Kind;
+use uuid::Uuid;
 
 /// A row of `pictures`.
 struct PictureRow {
@@ -31,12 +34,32 @@ macro_rules! pictures {
 
 const FIND: &str = pictures!("where id = $1");
 const AFTER: &str = pictures!("where id > $1 order by id limit 1000");
-const BLOBS: &str = "select blob, hash from pictures order by blob";
+const BLOBS: &str = "select distinct blob, hash from pictures order by blob";
 const HAS_BLOB: &str = "select count(*) from pictures where blob = $1";
-const INSERT: &str = "insert into pictures (id, blob, hash, kind, width, height, created_at) \
-     values ($1, $2, $3, $4, $5, $6, $7) on conflict (id) do nothing";
+const INSERT: &str = "insert into pictures (id, blob, hash, kind, width, height, size, created_at) \
+     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (id) do nothing";
+const SET_SIZE: &str = "update pictures set size = $2 where id = $1";
+const FIND_BLOB: &str = "select blob from pictures where hash = $1 and kind = $2 order by blob limit 1";
+/// PostgreSQL only: the row must not be removed before the transaction ends, or its blob might be removed too.
+const FIND_AND_LOCK_BLOB: &str =
+    "select blob from pictures where hash = $1 and kind = $2 order by blob limit 1 for key share";
+/// PostgreSQL only: a transaction of SQLite that writes holds the whole file.
+const LOCK: &str = "select pg_advisory_xact_lock(hashtextextended($1, 0))";
 
-const USAGE_AFTER: &str = "select id, unused_since from pictures where id > $1 order by id limit 1000";
+const IS_CHARGED: &str = "select count(*) from account_pictures where account_id = $1 and picture_id = $2";
+const CHARGE: &str = "insert into account_pictures (account_id, picture_id) values ($1, $2) \
+     on conflict (account_id, picture_id) do update set unused_since = null";
+const CHARGED_BYTES: &str = "select cast(coalesce(sum(p.size), 0) as bigint) from account_pictures a \
+     join pictures p on p.id = a.picture_id where a.account_id = $1";
+const CHARGES_AFTER: &str = "select account_id, picture_id, unused_since from account_pictures \
+     where (account_id, picture_id) > ($1, $2) order by account_id, picture_id limit 1000";
+const MARK_CHARGE: &str =
+    "update account_pictures set unused_since = $3 where account_id = $1 and picture_id = $2";
+const REMOVE_CHARGE: &str =
+    "delete from account_pictures where account_id = $1 and picture_id = $2 and unused_since <= $3";
+
+const USAGE_AFTER: &str = "select id, unused_since, case when size is null then blob end from pictures \
+     where id > $1 order by id limit 1000";
 const IS_MARKED: &str = "select unused_since is not null from pictures where id = $1";
 const MARK_USED: &str = "update pictures set unused_since = null where id = $1";
 const MARK_UNUSED: &str = "update pictures set unused_since = $2 where id = $1 and unused_since is null";
@@ -66,27 +89,140 @@ pub(crate) async fn is_blob_used(db: &Db, blob: &str) -> sqlx::Result<bool> {
     Ok(count > 0)
 }
 
-/// Inserts a picture. Returns `false` if one with its ID exists.
-pub async fn insert(db: &Db, picture: &StoredPicture, now: i64) -> sqlx::Result<bool> {
-    let mut tx = db.write().await?;
-    let added = tx
-        .execute(
-            query(INSERT)
-                .bind(&picture.id)
-                .bind(&picture.blob)
-                .bind(&picture.sha256)
-                .bind(picture.kind.name())
-                .bind(i64::from(picture.width))
-                .bind(i64::from(picture.height))
-                .bind(now),
-        )
-        .await?;
-    tx.commit().await?;
-    Ok(added == 1)
+/// Whose quota a picture counts in, and how many bytes that account may have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Charge {
+    pub account: AccountId,
+    pub quota: u64,
 }
 
+/// The result of inserting a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Insertion {
+    /// A picture with this ID exists now.
+    Done,
+    /// No stored picture has the same pixels. The blob must be stored first.
+    NeedsBlob,
+    OverQuota,
+}
+
+/// Inserts a picture of `size` bytes, unless one with its ID exists, and charges an account. If a picture has the same
+/// pixels, the new one shares its blob; otherwise its own blob must have been stored.
+pub(crate) async fn insert(
+    db: &Db,
+    (picture, size): (&StoredPicture, u64),
+    is_blob_stored: bool,
+    charge: Option<Charge>,
+    now: i64,
+) -> sqlx::Result<Insertion> {
+    let mut tx = db.write().await?;
+    let find_blob = match tx {
+        Tx::Postgres(_) => FIND_AND_LOCK_BLOB,
+        Tx::Sqlite(_) => FIND_BLOB,
+    };
+    // Otherwise two uploads of the same pixels might both find no blob.
+    lock(&mut tx, &hex(&picture.sha256)).await?;
+    let find_blob = query(find_blob).bind(&picture.sha256).bind(picture.kind.name());
+    let shared: Option<String> = tx.fetch_optional_scalar(find_blob).await?;
+    if shared.is_none() && !is_blob_stored {
+        return Ok(Insertion::NeedsBlob);
+    }
+    tx.execute(
+        query(INSERT)
+            .bind(&picture.id)
+            .bind(shared.as_ref().unwrap_or(&picture.blob))
+            .bind(&picture.sha256)
+            .bind(picture.kind.name())
+            .bind(i64::from(picture.width))
+            .bind(i64::from(picture.height))
+            .bind(size as i64)
+            .bind(now),
+    )
+    .await?;
+    if let Some(charge) = charge
+        && !try_charge(&mut tx, &picture.id, charge).await?
+    {
+        return Ok(Insertion::OverQuota);
+    }
+    tx.commit().await?;
+    Ok(Insertion::Done)
+}
+
+/// Charges an account for a picture that exists. Returns `false` if it would be over its quota.
+pub(crate) async fn charge(db: &Db, id: &str, charge: Charge) -> sqlx::Result<bool> {
+    let mut tx = db.write().await?;
+    let is_charged = try_charge(&mut tx, id, charge).await?;
+    if is_charged {
+        tx.commit().await?;
+    }
+    Ok(is_charged)
+}
+
+/// Charges an account, if its pictures then take no more than its quota. Otherwise the transaction must not be committed.
+async fn try_charge(tx: &mut Tx, id: &str, Charge { account, quota }: Charge) -> sqlx::Result<bool> {
+    lock(tx, &account.to_string()).await?;
+    let before: i64 = tx
+        .fetch_scalar(query(IS_CHARGED).bind(account.0).bind(id))
+        .await?;
+    tx.execute(query(CHARGE).bind(account.0).bind(id)).await?;
+    let bytes: i64 = tx.fetch_scalar(query(CHARGED_BYTES).bind(account.0)).await?;
+    // A picture that the account has already is never refused, even if the quota was lowered.
+    Ok(before > 0 || bytes as u64 <= quota)
+}
+
+/// Waits until no other transaction has locked the same text, and locks it until the transaction ends.
+async fn lock(tx: &mut Tx, text: &str) -> sqlx::Result<()> {
+    if let Tx::Postgres(_) = tx {
+        tx.execute(query(LOCK).bind(text)).await?;
+    }
+    Ok(())
+}
+
+/// Returns the bytes of the pictures that count in the quota of an account.
+pub(crate) async fn charged_bytes(db: &Db, account: AccountId) -> sqlx::Result<u64> {
+    let bytes: i64 = db.fetch_scalar(query(CHARGED_BYTES).bind(account.0)).await?;
+    Ok(bytes as u64)
+}
+
+/// An account, one of its pictures, and since when it is marked as unused.
+pub(crate) type ChargeRow = (Uuid, String, Option<i64>);
+
+/// Lists the next thousand pictures of accounts after one of them.
+pub(crate) async fn list_charges_after(db: &Db, account: Uuid, id: &str) -> sqlx::Result<Vec<ChargeRow>> {
+    db.fetch_all(query(CHARGES_AFTER).bind(account).bind(id)).await
+}
+
+/// Marks a picture of an account as unused since a time, or as used.
+pub(crate) async fn mark_charge(
+    db: &Db,
+    account: Uuid,
+    id: &str,
+    unused_since: Option<i64>,
+) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    tx.execute(query(MARK_CHARGE).bind(account).bind(id).bind(unused_since))
+        .await?;
+    tx.commit().await
+}
+
+/// Stops charging an account for a picture that it has not used since `before`.
+pub(crate) async fn remove_charge(db: &Db, account: Uuid, id: &str, before: i64) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    tx.execute(query(REMOVE_CHARGE).bind(account).bind(id).bind(before))
+        .await?;
+    tx.commit().await
+}
+
+/// Sets the size of a picture that an earlier version stored.
+pub(crate) async fn set_size(db: &Db, id: &str, size: u64) -> sqlx::Result<()> {
+    write(db, SET_SIZE, id, Some(size as i64)).await.map(|_| ())
+}
+
+/// A picture, since when it is marked as unused, and its blob if the size is not known.
+pub(crate) type UsageRow = (String, Option<i64>, Option<String>);
+
 /// Lists the next thousand pictures after `id`, and since when they are marked as unused.
-pub(crate) async fn list_usage_after(db: &Db, id: &str) -> sqlx::Result<Vec<(String, Option<i64>)>> {
+pub(crate) async fn list_usage_after(db: &Db, id: &str) -> sqlx::Result<Vec<UsageRow>> {
     db.fetch_all(query(USAGE_AFTER).bind(id)).await
 }
 
@@ -116,12 +252,12 @@ pub async fn remove(db: &Db, id: &str) -> sqlx::Result<bool> {
     write(db, REMOVE, id, None).await
 }
 
-/// Runs a statement on one picture. Returns whether it changed something.
-async fn write(db: &Db, sql: &'static str, id: &str, time: Option<i64>) -> sqlx::Result<bool> {
+/// Runs a statement on one picture, with one more value or without. Returns whether it changed something.
+async fn write(db: &Db, sql: &'static str, id: &str, value: Option<i64>) -> sqlx::Result<bool> {
     let mut tx = db.write().await?;
     let statement = query(sql).bind(id);
-    let statement = match time {
-        Some(time) => statement.bind(time),
+    let statement = match value {
+        Some(value) => statement.bind(value),
         None => statement,
     };
     let changed = tx.execute(statement).await?;

@@ -4,10 +4,11 @@ use crate::accounts::public_profile::{ProfilePart, PublicProfile};
 use crate::audit::{self, Action, Actor};
 use platform::db::{Db, query};
 use platform::ids::AccountId;
+use uuid::Uuid;
 
 const FIND: &str =
     "select username, display_name, picture from accounts where id = $1 and deleted_at is null";
-const PICTURES: &str = "select picture from accounts where picture is not null and deleted_at is null";
+const PICTURES: &str = "select id, picture from accounts where picture is not null and deleted_at is null";
 const UPDATE: &str =
     "update accounts set display_name = $2, picture = $3 where id = $1 and deleted_at is null";
 
@@ -26,9 +27,13 @@ pub async fn find(db: &Db, id: AccountId) -> sqlx::Result<Option<PublicProfile>>
     }))
 }
 
-/// Lists the pictures of all accounts.
-pub async fn list_pictures(db: &Db) -> sqlx::Result<Vec<String>> {
-    db.fetch_scalars(query(PICTURES)).await
+/// Lists the accounts that have a picture, with the ID of the picture.
+pub async fn list_pictures(db: &Db) -> sqlx::Result<Vec<(AccountId, String)>> {
+    let rows: Vec<(Uuid, String)> = db.fetch_all(query(PICTURES)).await?;
+    Ok(rows
+        .into_iter()
+        .map(|(account, picture)| (AccountId(account), picture))
+        .collect())
 }
 
 /// Changes the name and the picture of an account.
