@@ -116,17 +116,14 @@ pub async fn find_key(parts: &Parts, app: &App) -> Result<Arc<Key>, Error> {
 
 /// A public key, or none: existing clients read some things without one, if the settings allow them to.
 #[derive(Debug)]
-pub struct OptionalKey<C> {
-    pub key: Option<Arc<Key>>,
-    class: PhantomData<C>,
-}
+pub struct OptionalKey<C>(PhantomData<C>);
 
 impl<C: RateLimitClass> FromRequestParts<App> for OptionalKey<C> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        let key = match PublicKey::<C>::from_request_parts(parts, app).await {
-            Ok(PublicKey { key, .. }) => Some(key),
+        match PublicKey::<C>::from_request_parts(parts, app).await {
+            Ok(_) => {}
             Err(Error::MissingKey | Error::InvalidKey) if app.config.compat.existing_clients => {
                 let call = Call {
                     owner: Client::of_request(&parts.extensions).owner(),
@@ -135,14 +132,10 @@ impl<C: RateLimitClass> FromRequestParts<App> for OptionalKey<C> {
                     address: None,
                 };
                 check_limit(app, parts, &call).await?;
-                None
             }
             Err(error) => return Err(error),
-        };
-        Ok(OptionalKey {
-            key,
-            class: PhantomData,
-        })
+        }
+        Ok(OptionalKey(PhantomData))
     }
 }
 
