@@ -75,8 +75,8 @@ check-deploy: ## Check every file in deploy/ with the tool that reads it: promto
 screenshots: ## Save every page at 375, 768 and 1280 px, light and dark, to target/screenshots, and check it with axe
 	CAUSEWAY_SCREENSHOTS=1 tests/with-services.sh cargo test --workspace --test browser -- dashboard_pages:: developer_pages:: public_pages::
 
-hostile: bench-build ## Flood the server in eight ways beside an honest client, and fail if that client is affected
-	ulimit -n 12000; $(LOAD) hostile $(if $(DATA),--file $(DATA),--generate 100000) --seconds 5
+hostile: bench-build ## Flood the server in 14 ways beside an honest client, and fail if that client is affected. MIX_SECONDS=600: a long mix
+	ulimit -n 12000; $(LOAD) hostile $(if $(DATA),--file $(DATA),--generate 100000) --seconds 5 --mix-seconds $(or $(MIX_SECONDS),30)
 
 lighthouse: build ## Run Lighthouse (mobile) on the main pages: performance 95, everything else 100
 	tests/lighthouse.sh

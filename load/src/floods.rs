@@ -12,17 +12,19 @@ use anyhow::{Result, ensure};
 
 use crate::base64::base64;
 use crate::connection::{Connection, connect};
+use crate::costly_floods;
+use crate::hostile_content::HostileContent;
 use crate::http2_frames::{preface, push_get, push_reset};
 use crate::requests::{Requests, get_request};
 
 /// The receive buffer of a client that reads slowly. Linux doubles it.
-const SMALL_BUFFER: usize = 4096;
+pub(crate) const SMALL_BUFFER: usize = 4096;
 
 /// The pause after each pass over all connections, and so the time between two bytes of a slow client.
 const PASS_PAUSE: Duration = Duration::from_millis(250);
 
 /// The streams that a flood opens on each HTTP/2 connection.
-const STREAMS_PER_CONNECTION: u32 = 100;
+pub(crate) const STREAMS_PER_CONNECTION: u32 = 100;
 
 /// The number of concurrent requests of the floods that read their responses.
 const BUSY_CONNECTIONS: usize = 64;
@@ -31,6 +33,7 @@ const BUSY_CONNECTIONS: usize = 64;
 const MAX_BUSY_TIME: Duration = Duration::from_mins(2);
 
 /// What floods need to know about the server.
+#[derive(Clone)]
 pub(crate) struct Target {
     pub address: SocketAddr,
     /// A public key without a limit that would matter, and a private key of the same account.
@@ -39,6 +42,9 @@ pub(crate) struct Target {
     /// Divides all counts, for a quick test.
     pub divisor: usize,
     pub duration: Duration,
+    /// The number of addresses that the flood comes from.
+    pub addresses: usize,
+    pub content: HostileContent,
 }
 
 /// A way to flood the server.
@@ -46,42 +52,55 @@ pub(crate) struct Flood {
     pub name: &'static str,
     /// Returns the number of connections or requests that were made, with a word for what they are.
     pub run: fn(&Target) -> Result<String>,
+    /// The numbers of addresses from which it is run, one after the other.
+    pub addresses: &'static [usize],
+    /// Whether it runs the other floods.
+    pub is_mix: bool,
 }
 
 pub(crate) const FLOODS: &[Flood] = &[
+    Flood::new("HTTP/2 readers without a window", zero_window),
+    Flood::new("slow heads", slow_heads),
+    Flood::new("slow bodies", slow_bodies),
+    Flood::new("slow readers", slow_readers),
+    Flood::new("HTTP/2 rapid reset", rapid_reset),
+    Flood::new("sitemaps", sitemaps),
+    Flood::new("idle connections", idle_connections),
+    Flood::new("mixed requests", mixed_requests),
+    Flood::costly("tables", costly_floods::tables),
+    Flood::costly("unfinished bodies", costly_floods::unfinished_bodies),
+    Flood::costly("data extension", costly_floods::data_extension),
+    Flood::costly("unread pictures", costly_floods::unread_pictures),
+    Flood::costly("sorted lists", costly_floods::sorted_lists),
     Flood {
-        name: "HTTP/2 readers without a window",
-        run: zero_window,
-    },
-    Flood {
-        name: "slow heads",
-        run: slow_heads,
-    },
-    Flood {
-        name: "slow bodies",
-        run: slow_bodies,
-    },
-    Flood {
-        name: "slow readers",
-        run: slow_readers,
-    },
-    Flood {
-        name: "HTTP/2 rapid reset",
-        run: rapid_reset,
-    },
-    Flood {
-        name: "sitemaps",
-        run: sitemaps,
-    },
-    Flood {
-        name: "idle connections",
-        run: idle_connections,
-    },
-    Flood {
-        name: "mixed requests",
-        run: mixed_requests,
+        is_mix: true,
+        ..Flood::costly("random mix", costly_floods::random_mix)
     },
 ];
+
+impl Flood {
+    /// A flood from two addresses, because the server limits connections per address.
+    const fn new(name: &'static str, run: fn(&Target) -> Result<String>) -> Flood {
+        Flood {
+            name,
+            run,
+            addresses: &[2],
+            is_mix: false,
+        }
+    }
+
+    /// Returns whether a quick test includes it.
+    pub(crate) fn is_quick(&self) -> bool {
+        self.is_mix || self.addresses.len() == 1
+    }
+
+    const fn costly(name: &'static str, run: fn(&Target) -> Result<String>) -> Flood {
+        Flood {
+            addresses: &[1, 50],
+            ..Flood::new(name, run)
+        }
+    }
+}
 
 /// 800 connections with 100 streams each, whose windows are so small that the responses stay on the server.
 fn zero_window(target: &Target) -> Result<String> {
@@ -207,16 +226,21 @@ fn mixed_requests(target: &Target) -> Result<String> {
 }
 
 /// Sends requests over 64 connections, with one in flight on each, until `count` are answered or the time is over. Any
-/// status but a server error will do.
-fn busy_connections(target: &Target, requests: &Requests, count: usize, time: Duration) -> Result<String> {
+/// status but a server error will do; 503 is a refusal.
+pub(crate) fn busy_connections(
+    target: &Target,
+    requests: &Requests,
+    count: usize,
+    time: Duration,
+) -> Result<String> {
     let started = Instant::now();
-    let (mut answered, mut server_errors, mut next) = (0, 0, 0);
+    let (mut answered, mut refused, mut server_errors, mut next) = (0, 0, 0, 0);
     let mut connections: Vec<Option<Connection>> = (0..BUSY_CONNECTIONS).map(|_| None).collect();
     while answered < count && started.elapsed() < time {
-        for slot in &mut connections {
+        for (number, slot) in connections.iter_mut().enumerate() {
             let connection = match slot {
                 Some(connection) => connection,
-                None => slot.insert(Connection::open_from(source(0), target.address)?),
+                None => slot.insert(Connection::open_from(target.source(number), target.address)?),
             };
             if connection.send(requests.get(next % requests.len())).is_err() {
                 *slot = None;
@@ -226,41 +250,43 @@ fn busy_connections(target: &Target, requests: &Requests, count: usize, time: Du
         for slot in &mut connections {
             let Some(connection) = slot else { continue };
             match connection.receive() {
-                Ok(response) => server_errors += usize::from(response.status >= 500),
+                Ok(response) => match response.status {
+                    429 | 503 => refused += 1,
+                    status => server_errors += usize::from(status >= 500),
+                },
                 Err(_) => *slot = None,
             }
             answered += 1;
         }
     }
     ensure!(server_errors == 0, "{server_errors} responses were server errors");
+    if refused > 0 {
+        return Ok(format!("{answered} requests, {refused} refused"));
+    }
     Ok(format!("{answered} requests"))
 }
 
 impl Target {
-    fn count(&self, count: usize) -> usize {
+    pub(crate) fn count(&self, count: usize) -> usize {
         (count / self.divisor).max(1)
+    }
+
+    /// Returns the address of a flood's connection. The honest client has another one.
+    fn source(&self, number: usize) -> IpAddr {
+        let last = 10 + number % self.addresses;
+        IpAddr::V4(Ipv4Addr::new(127, 0, 0, last as u8))
     }
 }
 
-/// Returns the address of a flood's connections. There are two, because the server limits connections per address.
-fn source(number: usize) -> IpAddr {
-    IpAddr::V4(Ipv4Addr::new(
-        127,
-        0,
-        0,
-        if number.is_multiple_of(2) { 1 } else { 3 },
-    ))
-}
-
 /// The connections of a flood.
-struct Sockets {
-    capacity: usize,
+pub(crate) struct Sockets {
+    pub capacity: usize,
     opened: usize,
     open: Vec<FloodSocket>,
 }
 
-struct FloodSocket {
-    stream: std::net::TcpStream,
+pub(crate) struct FloodSocket {
+    pub stream: std::net::TcpStream,
     /// What is still to be sent.
     unsent: Vec<u8>,
     /// Whether what the server sends is left unread, so that the socket fills up.
@@ -268,7 +294,7 @@ struct FloodSocket {
 }
 
 impl Sockets {
-    fn new(capacity: usize) -> Self {
+    pub(crate) fn new(capacity: usize) -> Self {
         Self {
             capacity,
             opened: 0,
@@ -276,8 +302,13 @@ impl Sockets {
         }
     }
 
-    fn open(&mut self, target: &Target, number: usize, buffer: Option<usize>) -> Result<&mut FloodSocket> {
-        let stream = connect(source(number), target.address, buffer)?;
+    pub(crate) fn open(
+        &mut self,
+        target: &Target,
+        number: usize,
+        buffer: Option<usize>,
+    ) -> Result<&mut FloodSocket> {
+        let stream = connect(target.source(number), target.address, buffer)?;
         stream.set_nonblocking(true)?;
         self.opened += 1;
         self.open.push(FloodSocket {
@@ -299,7 +330,7 @@ impl Sockets {
     }
 
     /// Keeps the connections until the time is over.
-    fn hold(&mut self, target: &Target, act: impl Fn(&mut FloodSocket) -> Option<&'static [u8]>) {
+    pub(crate) fn hold(&mut self, target: &Target, act: impl Fn(&mut FloodSocket) -> Option<&'static [u8]>) {
         let started = Instant::now();
         while started.elapsed() < target.duration {
             self.pass(&act);
@@ -307,14 +338,14 @@ impl Sockets {
         }
     }
 
-    fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let closed = self.opened - self.open.len();
         format!("{} connections, {closed} closed early", self.opened)
     }
 }
 
 impl FloodSocket {
-    fn send(&mut self, bytes: Vec<u8>) {
+    pub(crate) fn send(&mut self, bytes: Vec<u8>) {
         self.unsent = bytes;
         self.flush();
     }

@@ -13,11 +13,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
 
+use crate::base64::base64;
 use crate::cleanup::ScratchDir;
 use crate::connection::Connection;
 use crate::floods::{FLOODS, Flood, Target};
 use crate::format::{latency, mebibytes};
 use crate::honest::{Calls, HonestClient};
+use crate::hostile_content::HostileContent;
 use crate::interference::{CpuMonitor, note};
 use crate::options::{DirectoryOptions, Options};
 use crate::process::resident_memory;
@@ -51,6 +53,9 @@ pub(crate) struct Hostile {
     /// Only run the floods whose name contains this text
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
+    /// Seconds of each random mix of the floods
+    #[arg(long, value_name = "S", default_value_t = 30)]
+    mix_seconds: u64,
 }
 
 /// The honest client and the memory of the server during one round of a flood.
@@ -75,19 +80,37 @@ impl Hostile {
             &["flood", "sent", "calls", "failed", "p99", "bound", "memory"],
         );
         let mut idle_p99 = None;
-        for flood in FLOODS.iter().filter(|flood| flood.name.contains(&self.only)) {
-            eprintln!("{}", flood.name);
+        let content = {
+            let server = prepared.causeway.serve_unpinned()?;
+            let api = ApiClient {
+                address: server.address,
+                key: key.value.clone(),
+            };
+            let credentials = base64(format!("{}:{private_key}", key.value).as_bytes());
+            let content = HostileContent::create(&api, &format!("Basic {credentials}"))?;
+            server.stop(scratch)?;
+            content
+        };
+        for (flood, addresses) in self.floods() {
+            let name = name_of(flood, addresses);
+            eprintln!("{name}");
             let server = prepared.causeway.serve_unpinned()?;
             let target = Target {
                 address: server.address,
                 public_key: key.value.clone(),
                 private_key: private_key.clone(),
                 divisor: if self.quick { QUICK_DIVISOR } else { 1 },
-                duration: self.options.round_duration()?,
+                duration: if flood.is_mix {
+                    Duration::from_secs(self.mix_seconds)
+                } else {
+                    self.options.round_duration()?
+                },
+                addresses,
+                content: content.clone(),
             };
             let paths = honest_paths(target.address, &key.value)?;
             // The first calls fill caches and connections.
-            let idle = run_idle(&target, &paths)?;
+            let idle = run_idle(&target, &paths, self.options.round_duration()?)?;
             ensure!(
                 idle.failed == 0,
                 "calls to the idle server fail: {:?}",
@@ -95,10 +118,11 @@ impl Hostile {
             );
             let idle_p99 = *idle_p99.get_or_insert_with(|| idle.latencies.percentile(0.99));
             let memory = server.resident_memory()?;
+            let rounds = if flood.is_mix { 1 } else { rounds };
             let measured = (0..rounds)
                 .map(|_| run_round(flood, &target, &paths, server.process_id(), memory))
                 .collect::<Result<Vec<_>>>()?;
-            self.add_row(&mut table, flood, &measured, idle_p99);
+            self.add_row(&mut table, &name, &measured, idle_p99);
             server.stop(scratch)?;
         }
         if let Some(idle_p99) = idle_p99 {
@@ -111,7 +135,22 @@ impl Hostile {
         Ok(table)
     }
 
-    fn add_row(&self, table: &mut Table, flood: &Flood, rounds: &[Round], idle_p99: Duration) {
+    /// Lists the floods to run, and from how many addresses. A quick test has the mix instead of each costly flood.
+    fn floods(&self) -> impl Iterator<Item = (&'static Flood, usize)> {
+        let is_selected =
+            |flood: &&Flood| flood.name.contains(&self.only) && (!self.quick || flood.is_quick());
+        let all = FLOODS.iter().filter(is_selected);
+        all.flat_map(|flood| {
+            let addresses = if self.quick {
+                &flood.addresses[flood.addresses.len() - 1..]
+            } else {
+                flood.addresses
+            };
+            addresses.iter().map(move |addresses| (flood, *addresses))
+        })
+    }
+
+    fn add_row(&self, table: &mut Table, name: &str, rounds: &[Round], idle_p99: Duration) {
         let failed = rounds.iter().map(|round| round.calls.failed).max().unwrap_or(0);
         let growth = rounds.iter().map(|round| round.memory_growth).max().unwrap_or(0);
         let calls: u64 = rounds.iter().map(|round| round.calls.count).sum();
@@ -130,7 +169,7 @@ impl Hostile {
         };
         table.add_row(
             &[
-                flood.name,
+                name,
                 &rounds[0].sent,
                 &calls.to_string(),
                 &failed.to_string(),
@@ -141,8 +180,17 @@ impl Hostile {
             Verdict::of(is_met),
         );
         if let Some(error) = rounds.iter().find_map(|round| round.calls.first_error.as_ref()) {
-            table.add_note(format!("{}: {error}", flood.name));
+            table.add_note(format!("{name}: {error}"));
         }
+    }
+}
+
+/// Returns the name of a flood and the number of addresses that it comes from, if there are several ways to run it.
+fn name_of(flood: &Flood, addresses: usize) -> String {
+    match (flood.addresses.len(), addresses) {
+        (1, _) => flood.name.to_owned(),
+        (_, 1) => format!("{}, 1 address", flood.name),
+        _ => format!("{}, {addresses} addresses", flood.name),
     }
 }
 
@@ -166,9 +214,9 @@ fn honest_paths(address: SocketAddr, key: &str) -> Result<Vec<String>> {
     Ok(paths)
 }
 
-fn run_idle(target: &Target, paths: &[String]) -> Result<Calls> {
+fn run_idle(target: &Target, paths: &[String], duration: Duration) -> Result<Calls> {
     let honest = HonestClient::start(target.address, paths);
-    thread::sleep(target.duration);
+    thread::sleep(duration);
     honest.stop()
 }
 

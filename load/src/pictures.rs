@@ -3,7 +3,7 @@
 //! The time and memory of an import without a picture are subtracted.
 
 #[path = "../../crates/pictures/tests/pictures/corpus/mod.rs"]
-mod corpus;
+pub(crate) mod corpus;
 
 use std::fs;
 use std::path::Path;

@@ -43,6 +43,19 @@ impl Requests {
         self.ends.push(self.bytes.len());
     }
 
+    /// Adds a POST request with one field of a form. `value` is not encoded yet.
+    pub(crate) fn push_form(&mut self, path: &str, name: &str, value: &str) {
+        let body = format!("{name}={}", encode_segment(value));
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n",
+            self.address,
+            body.len()
+        );
+        self.bytes.extend_from_slice(head.as_bytes());
+        self.bytes.extend_from_slice(body.as_bytes());
+        self.ends.push(self.bytes.len());
+    }
+
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
