@@ -12,6 +12,10 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+/// The most bytes that are read at once. One less than hyper's first buffer: hyper doubles its buffer when a read fills it,
+/// up to the size of the largest head, and 1,500 connections that sent a body held 100 MB of such buffers and as much of
+/// outgrown ones.
+const MAX_READ_BYTES: usize = 8 * 1024 - 1;
 /// The maximum number of bytes that are read and discarded after a response, so that the client receives it.
 const MAX_DISCARDED_BYTES: usize = 32 << 20;
 
@@ -249,7 +253,10 @@ impl AsyncRead for MonitoredStream {
             return Poll::Ready(Ok(()));
         }
         let filled = buffer.filled().len();
-        let read = Pin::new(&mut this.socket).poll_read(cx, buffer);
+        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(buffer.remaining().min(MAX_READ_BYTES)));
+        let read = Pin::new(&mut this.socket).poll_read(cx, &mut part);
+        let length = part.filled().len();
+        buffer.advance(length);
         if read.is_ready() {
             this.state.record_read();
             this.withhold(buffer, filled)?;
