@@ -91,12 +91,14 @@ impl fmt::Display for Explanation {
         }
         match self.hit.rewrite {
             Rewrite::AsTyped => {}
-            Rewrite::Join(_) => f.write_str("; two words were joined")?,
+            Rewrite::Join(_) => f.write_str("; words were joined")?,
             Rewrite::Split(_) => f.write_str("; a word was split")?,
+            Rewrite::Shorthand(_) => f.write_str("; a digit or letter was read as a word")?,
             Rewrite::Kind(_) => f.write_str("; words were read as a kind of organization")?,
             Rewrite::Area(_) => f.write_str("; it is in the area around the postal code")?,
             Rewrite::Initials(_) => f.write_str("; a word was read as initials")?,
             Rewrite::Typo(_) => f.write_str("; a typo was corrected")?,
+            Rewrite::FirstLetter(_) => f.write_str("; a first letter was corrected")?,
             Rewrite::TwoTypos(..) => f.write_str("; two typos were corrected")?,
             Rewrite::Drop(_) => f.write_str("; a word was dropped")?,
         }

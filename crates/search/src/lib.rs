@@ -78,6 +78,8 @@ mod merge_filter;
 #[cfg(test)]
 mod property_tests;
 mod query;
+#[cfg(test)]
+mod query_tests;
 mod search;
 mod segment;
 mod text;

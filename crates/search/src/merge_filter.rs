@@ -40,6 +40,8 @@ pub struct MergeFilter {
     has_enough: bool,
     /// A hit was found by changing one word: splitting it, reading it as initials or correcting a typo.
     has_one_changed: bool,
+    /// A hit was found by correcting a first letter.
+    has_first_letter: bool,
     /// A hit was found without dropping a word.
     has_complete: bool,
 }
@@ -52,16 +54,17 @@ impl MergeFilter {
         let mut best_score = f32::NEG_INFINITY;
         for hit in hits {
             let by_identifier = is_by_identifier(hit);
-            filter.has_identified |= by_identifier && hit.score >= ranking::IDENTIFIER_BONUS;
+            filter.has_identified |= by_identifier && hit.score >= ranking::MIN_IDENTIFIED_SCORE;
             filter.has_complete |= !matches!(hit.rewrite, Rewrite::Drop(_));
             filter.has_typed |= !by_identifier && hit.rewrite == Rewrite::AsTyped;
+            filter.has_first_letter |= matches!(hit.rewrite, Rewrite::FirstLetter(_));
             filter.has_one_changed |= matches!(
                 hit.rewrite,
                 Rewrite::Split(_) | Rewrite::Initials(_) | Rewrite::Typo(_)
             );
             if matches!(
                 hit.rewrite,
-                Rewrite::AsTyped | Rewrite::Join(_) | Rewrite::Kind(_)
+                Rewrite::AsTyped | Rewrite::Join(_) | Rewrite::Shorthand(_) | Rewrite::Kind(_)
             ) {
                 unchanged += 1;
                 best_score = best_score.max(hit.score);
@@ -77,10 +80,13 @@ impl MergeFilter {
             return is_by_identifier(hit);
         }
         match hit.rewrite {
-            Rewrite::AsTyped | Rewrite::Join(_) | Rewrite::Kind(_) => true,
+            Rewrite::AsTyped | Rewrite::Join(_) | Rewrite::Shorthand(_) | Rewrite::Kind(_) => true,
             Rewrite::Area(_) | Rewrite::Initials(_) => !self.has_typed && !self.has_enough,
             Rewrite::Split(_) | Rewrite::Typo(_) => !self.has_enough,
-            Rewrite::TwoTypos(..) => !self.has_typed && !self.has_enough && !self.has_one_changed,
+            Rewrite::FirstLetter(_) => !self.has_typed && !self.has_enough && !self.has_one_changed,
+            Rewrite::TwoTypos(..) => {
+                !self.has_typed && !self.has_enough && !self.has_one_changed && !self.has_first_letter
+            }
             Rewrite::Drop(_) => !self.has_complete,
         }
     }

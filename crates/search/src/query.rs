@@ -76,10 +76,12 @@ pub enum MatchKind {
 pub enum Rewrite {
     /// The words as typed.
     AsTyped,
-    /// This word and the next were joined.
+    /// This word and the next were joined, or all of several single letters.
     Join(u8),
     /// This word was split in two or three.
     Split(u8),
+    /// This digit or letter, and any other, was read as the short word that it stands for, or the reverse.
+    Shorthand(u8),
     /// The words from this one on were read as a kind of organization.
     Kind(u8),
     /// This postal code was read as the area around it.
@@ -88,6 +90,8 @@ pub enum Rewrite {
     Initials(u8),
     /// A typo in this word was corrected.
     Typo(u8),
+    /// The first letter of this word was corrected.
+    FirstLetter(u8),
     /// Typos in these two words were corrected.
     TwoTypos(u8, u8),
     /// This word was dropped.
@@ -97,7 +101,10 @@ pub enum Rewrite {
 impl Rewrite {
     /// Returns `true` if the rewrite changes the words rather than their boundaries.
     pub(crate) fn is_correction(self) -> bool {
-        matches!(self, Self::Typo(_) | Self::TwoTypos(..) | Self::Drop(_))
+        matches!(
+            self,
+            Self::Typo(_) | Self::FirstLetter(_) | Self::TwoTypos(..) | Self::Drop(_)
+        )
     }
 }
 

@@ -5,7 +5,8 @@
 pub struct Document<'a> {
     /// The display name.
     pub name: &'a str,
-    /// Names that people use instead and that rank like the display name: "ACLU", "Doctors Without Borders".
+    /// Names that people use instead and that rank like the display name: "ACLU", "Doctors Without Borders". A
+    /// display name that is among them ranks so without its article, too.
     pub aliases: &'a [&'a str],
     /// Names that rank lower: a chapter, a trade name, a legal name.
     pub secondary_names: &'a [&'a str],
@@ -20,7 +21,8 @@ pub struct Document<'a> {
     pub registration_number: Option<&'a str>,
     /// The domain of the website, or its URL.
     pub domain: Option<&'a str>,
-    /// The domain or the URL of a website that is only filed with an authority. Not indexed yet.
+    /// The domain or the URL of a website that is only filed with an authority. It is
+    /// found after all of `domain`.
     pub filed_domain: Option<&'a str>,
     /// What the organization does, in sentences. Not indexed yet.
     pub mission: &'a [&'a str],

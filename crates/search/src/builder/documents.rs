@@ -106,14 +106,19 @@ impl Documents {
     pub(crate) fn add_name(&mut self, terms: &[u32], core: (usize, usize), kind: NameKind) {
         let terms = &terms[..terms.len().min(MAX_NAME_WORDS)];
         let document = self.prominences.len() - 1;
-        if kind != NameKind::Display
-            && (terms.is_empty()
-                || self
-                    .terms(document as u32)
-                    .names()
-                    .any(|name| name.terms == terms))
-        {
-            return;
+        if kind != NameKind::Display {
+            let same = self
+                .terms(document as u32)
+                .names()
+                .position(|name| name.terms == terms);
+            if let (Some(0), NameKind::Alias) = (same, kind) {
+                // People call the organization by its display name, with or without the article.
+                let (_, first) = self.starts[document];
+                self.shapes[first].is_alias = true;
+            }
+            if terms.is_empty() || same.is_some() {
+                return;
+            }
         }
         self.terms.extend_from_slice(terms);
         self.shapes.push(NameShape {

@@ -20,6 +20,7 @@ use crate::segment::forward_index::{MAX_NAMES, STOP_WORD_FLAG};
 use crate::segment::trie;
 use crate::text::domain;
 use crate::text::english;
+use crate::text::letters;
 use crate::text::tag;
 use crate::text::tokenizer::Tokens;
 
@@ -84,6 +85,12 @@ impl IndexBuilder {
         for name in document.secondary_names {
             self.add_variants(name, NameKind::Secondary);
         }
+        let names = [document.name]
+            .into_iter()
+            .chain(document.secondary_names.iter().copied());
+        for name in names.chain(document.aliases.iter().copied()) {
+            self.add_joined_letters(name);
+        }
         self.ids.clear();
         self.push_words(&document.location.join(" "));
         let thesaurus = Arc::clone(&self.thesaurus);
@@ -100,6 +107,9 @@ impl IndexBuilder {
             let (name, _) = domain.split_once('.').unwrap_or((&domain, ""));
             self.ids.push(self.words.intern(name));
             self.ids.push(self.words.intern(&domain));
+        }
+        if let Some(domain) = document.filed_domain.and_then(domain::parse_domain) {
+            self.ids.push(self.words.intern(&tag::filed_domain_tag(&domain)));
         }
         self.documents.add_location(&self.ids);
         self.ids.clear();
@@ -128,6 +138,18 @@ impl IndexBuilder {
             if self.documents.last_name_count() < MAX_NAMES {
                 self.add_name(&variant.join(" "), kind);
             }
+        }
+    }
+
+    /// Adds a name that is spelled with single letters, "P T A of Salem", with these letters as one word. It
+    /// ranks lower, because the word may mean something else: "F U N".
+    fn add_joined_letters(&mut self, name: &str) {
+        self.tokens.tokenize(name);
+        let words: Vec<&str> = self.tokens.iter().collect();
+        if let Some(joined) = letters::join_letters(&words)
+            && self.documents.last_name_count() < MAX_NAMES
+        {
+            self.add_name(&joined.join(" "), NameKind::Secondary);
         }
     }
 

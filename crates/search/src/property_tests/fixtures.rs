@@ -53,6 +53,10 @@ pub(crate) const WORDS: &[&str] = &[
     "co",
     "coop",
     "hfv",
+    "4",
+    "for",
+    "h",
+    "v",
 ];
 const LOCATIONS: &[&str] = &["hope", "austin", "tx", "texas", "new york", "va"];
 pub(crate) const LABELS: &[&str] = &["cause:arts", "cause:food", "state:TX"];

@@ -6,6 +6,7 @@ use crate::property_tests::fixtures::TestDocument;
 use crate::query::MatchKind;
 use crate::search::ranking;
 use crate::text::english;
+use crate::text::letters;
 use crate::text::tokenizer::Tokens;
 
 /// A clause: the words that match one word of the query.
@@ -59,9 +60,17 @@ pub(super) fn names(document: &TestDocument) -> Vec<Name> {
     let display = [(&document.name, true, false)].into_iter();
     let aliases = document.aliases.iter().map(|name| (name, false, true));
     let secondary = document.secondary_names.iter().map(|name| (name, false, false));
-    for (text, is_display, is_alias) in display.chain(aliases).chain(secondary) {
+    let given = display.chain(aliases).chain(secondary);
+    let given = given.map(|(text, is_display, is_alias)| (tokenize(text), is_display, is_alias));
+    let spelled = [&document.name].into_iter();
+    let spelled = spelled.chain(&document.secondary_names).chain(&document.aliases);
+    let joined = spelled.filter_map(|text| {
         let words = tokenize(text);
-        if names.iter().any(|name| name.words == words) {
+        letters::join_letters(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    });
+    for (words, is_display, is_alias) in given.chain(joined.map(|words| (words, false, false))) {
+        if let Some(same) = names.iter_mut().find(|name| name.words == words) {
+            same.is_alias |= is_alias && same.is_display;
             continue;
         }
         let start = usize::from(words.len() > 1 && words[0] == "the");
@@ -194,4 +203,22 @@ pub(super) fn is_one_edit_away(typed: &str, word: &str, is_prefix: bool) -> bool
         })
     });
     swapped || inserted || replaced || deleted
+}
+
+/// Returns `true` if `typed` becomes `word` or, if `is_prefix` is set, a prefix of it by an edit of its first
+/// letter.
+pub(super) fn has_other_first_letter(typed: &str, word: &str, is_prefix: bool) -> bool {
+    let matches = |corrected: &str| {
+        if is_prefix {
+            word.starts_with(corrected)
+        } else {
+            word == corrected
+        }
+    };
+    let (first, rest) = typed.split_at(1);
+    let others = ('a'..='z').filter(|letter| !first.starts_with(*letter));
+    matches(rest)
+        || others
+            .into_iter()
+            .any(|letter| matches(&format!("{letter}{rest}")) || matches(&format!("{letter}{typed}")))
 }

@@ -3,19 +3,22 @@
 use std::collections::BTreeSet;
 
 use crate::property_tests::fixtures::TestDocument;
-use crate::property_tests::reference_matching::{Clause, Name, all_words, is_one_edit_away, names, score};
+use crate::property_tests::reference_matching::{
+    Clause, Name, all_words, has_other_first_letter, is_one_edit_away, names, score,
+};
 use crate::query::{MatchKind, Query, Rewrite};
 use crate::search::budget::ENOUGH_HITS;
 use crate::search::compound::{
     MAX_THREE_PART_LENGTH, MIN_COMPOUND_LENGTH, MIN_LAST_PART_LENGTH, SINGLE_LETTER_WORDS,
 };
-use crate::search::fuzzy::{MIN_SYMBOLS, MIN_SYMBOLS_OF_LAST_WORD};
+use crate::search::fuzzy::{MIN_SYMBOLS, MIN_SYMBOLS_AFTER_WRONG_LETTER, MIN_SYMBOLS_OF_LAST_WORD};
 use crate::search::ranking;
 use crate::search::rewriter::MAX_VERY_RARE_POSTINGS;
 use crate::search::sound;
 use crate::search::top_k::PAGE_SIZE;
 use crate::text::english;
 use crate::text::initials::INITIALS_LENGTHS;
+use crate::text::letters::{self, MIN_TYPED_LETTERS};
 use crate::text::tokenizer::Tokens;
 
 /// The parts of a hit that the tests compare.
@@ -189,6 +192,8 @@ impl ReferenceSearch<'_> {
         for index in 1..count {
             self.try_join(&typed, index - 1);
         }
+        self.try_join_letters(&typed);
+        self.try_shorthand(&typed, english::expand_shorthand);
         if self.has_prefix_match && !self.query.filter.is_empty() {
             return;
         }
@@ -196,6 +201,9 @@ impl ReferenceSearch<'_> {
         let has_enough = self.hits.len() >= ENOUGH_HITS;
         if has_enough && !self.is_obscure() {
             return;
+        }
+        if !has_enough {
+            self.try_shorthand(&typed, english::find_shorthand);
         }
         for index in 0..count {
             if unknown == [index] || (unknown.is_empty() && found_nothing) {
@@ -223,6 +231,13 @@ impl ReferenceSearch<'_> {
             }
             [_] | [_, _] => self.try_typos(&typed, &unknown),
             _ => {}
+        }
+        if self.hits.is_empty() {
+            match unknown[..] {
+                [] => (0..count).for_each(|index| self.try_first_letter(&typed, index)),
+                [one] => self.try_first_letter(&typed, one),
+                _ => {}
+            }
         }
         if !self.hits.is_empty() || count < 2 {
             return;
@@ -445,20 +460,98 @@ impl ReferenceSearch<'_> {
         self.evaluate(&clauses, rewrite, ranking::TYPO_PENALTY * misspelled.len() as f32);
     }
 
-    fn evaluate(&mut self, clauses: &[Clause], rewrite: Rewrite, penalty: f32) {
-        let all_optional = clauses.iter().all(|clause| clause.is_optional);
-        let required: Vec<&Clause> = clauses
-            .iter()
-            .filter(|clause| all_optional || !clause.is_optional)
-            .collect();
-        if required.iter().any(|clause| clause.is_empty()) {
+    fn try_first_letter(&mut self, typed: &[Clause], index: usize) {
+        let is_prefix = self.is_prefix(index);
+        let word = self.tokens.word(index);
+        let min_length = if is_prefix {
+            MIN_SYMBOLS_AFTER_WRONG_LETTER
+        } else {
+            MIN_SYMBOLS
+        };
+        if word.len() < min_length {
             return;
+        }
+        let corrections = self
+            .dictionary
+            .iter()
+            .filter(|other| has_other_first_letter(word, other, is_prefix));
+        let words: BTreeSet<String> = corrections.cloned().collect();
+        if words.is_empty() {
+            return;
+        }
+        let mut clauses = typed.to_vec();
+        let Clause { typed, is_last, .. } = clauses[index].clone();
+        clauses[index] = Clause {
+            words,
+            typed,
+            is_last,
+            ..Clause::default()
+        };
+        self.evaluate(&clauses, Rewrite::FirstLetter(index as u8), ranking::TYPO_PENALTY);
+    }
+
+    fn try_join_letters(&mut self, typed: &[Clause]) {
+        let Some(run) = letters::find_run(self.tokens.iter(), MIN_TYPED_LETTERS) else {
+            return;
+        };
+        let acronym: String = run.clone().map(|index| self.tokens.word(index)).collect();
+        let acronym = self.clause(&acronym, self.is_prefix(run.end - 1));
+        let rewrite = Rewrite::Join(run.start as u8);
+        let mut clauses = typed.to_vec();
+        clauses.splice(run, [acronym]);
+        self.evaluate(&clauses, rewrite, ranking::COMPOUND_PENALTY);
+    }
+
+    /// Replaces words between others with shorthand, or shorthand with words. The reverse looks at names only.
+    fn try_shorthand(&mut self, typed: &[Clause], replacement: fn(&str) -> Option<&'static str>) {
+        let mut clauses = typed.to_vec();
+        let mut first = None;
+        for index in 1..clauses.len().saturating_sub(1) {
+            if let Some(word) = replacement(self.tokens.word(index)) {
+                let original = clauses[index].clone();
+                clauses[index] = Clause {
+                    typed: original.typed,
+                    is_last: original.is_last,
+                    ..self.clause(word, false)
+                };
+                first = first.or(Some(index));
+            }
+        }
+        let Some(first) = first else { return };
+        let rewrite = Rewrite::Shorthand(first as u8);
+        if replacement("4").is_some() {
+            self.evaluate(&clauses, rewrite, ranking::COMPOUND_PENALTY);
+        } else {
+            self.evaluate_names(&clauses, rewrite, ranking::COMPOUND_PENALTY);
+        }
+    }
+
+    /// Returns `false` if a required clause has no words.
+    fn evaluate_names(&mut self, clauses: &[Clause], rewrite: Rewrite, penalty: f32) -> bool {
+        let all_optional = clauses.iter().all(|clause| clause.is_optional);
+        let mut required = clauses
+            .iter()
+            .filter(|clause| all_optional || !clause.is_optional);
+        if required.any(Clause::is_empty) {
+            return false;
         }
         for number in 0..self.documents.len() {
             for (kind, bonus) in self.score_names(number, clauses, penalty, rewrite) {
                 let score = self.documents[number].prominence + bonus;
                 self.offer((number as u32, score, kind, rewrite));
             }
+        }
+        true
+    }
+
+    fn evaluate(&mut self, clauses: &[Clause], rewrite: Rewrite, penalty: f32) {
+        let all_optional = clauses.iter().all(|clause| clause.is_optional);
+        let required: Vec<&Clause> = clauses
+            .iter()
+            .filter(|clause| all_optional || !clause.is_optional)
+            .collect();
+        if !self.evaluate_names(clauses, rewrite, penalty) {
+            return;
         }
         for (number, document) in self.documents.iter().enumerate() {
             let words = all_words(document);
@@ -626,6 +719,7 @@ impl ReferenceSearch<'_> {
 fn adjust_for_role(name: &Name, kind: MatchKind, bonus: f32) -> Option<f32> {
     let is_short = name.words.len() == 1 && name.words[0].len() <= 3;
     match (name.is_display, name.is_alias, kind) {
+        (true, true, MatchKind::FullName) => Some(bonus + ranking::FULL_ALIAS_BONUS),
         (true, _, _) => Some(bonus),
         (_, _, MatchKind::ExactName) => None,
         (_, true, MatchKind::NamePrefix) if is_short => None,

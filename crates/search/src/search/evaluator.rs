@@ -236,12 +236,13 @@ impl<'a> Searcher<'a> {
         let (document, index) = (name_entry::document(entry), name_entry::name(entry));
         let mut score = self.segment.prominence(document) + bonus;
         let article = query.starts_with_article();
-        if index > 0 || article {
+        if index > 0 || article || kind == MatchKind::FullName {
             let name = self.segment.record(document).name(index);
             if article && name.core_start() > 0 {
                 score += ranking::ARTICLE_BONUS;
             }
             score += match (name.is_alias(), kind) {
+                (true, MatchKind::FullName) if index == 0 => ranking::FULL_ALIAS_BONUS,
                 _ if index == 0 => 0.0,
                 // Only the display name counts as exact; any other is offered as a full name as well.
                 (_, MatchKind::ExactName) => return,

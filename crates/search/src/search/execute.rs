@@ -12,15 +12,18 @@ use crate::segment::reader::Segment;
 pub(crate) fn execute<'a>(segment: Segment<'a>, query: &Query<'a>) -> (SearchResults<'a>, Vec<BooleanQuery>) {
     let mut searcher = Searcher::new(segment, query);
     if query.limit > 0 && !searcher.filter.is_unsatisfiable() && segment.document_count() > 0 {
-        searcher.search_registration_numbers();
+        let is_number = searcher.search_registration_numbers();
         searcher.search_postal_code();
         searcher.search_domains();
         let is_identified = searcher
             .top
             .hits()
             .first()
-            .is_some_and(|hit| hit.score >= ranking::IDENTIFIER_BONUS);
-        if !is_identified && !searcher.tokens.is_empty() && !searcher.search_name_in_domain() {
+            .is_some_and(|hit| hit.score >= ranking::MIN_IDENTIFIED_SCORE);
+        if is_number && searcher.top.len() == 0 {
+            // Nothing else is similar to a number that no document has.
+            searcher.search_typed_words();
+        } else if !is_identified && !searcher.tokens.is_empty() && !searcher.search_name_in_domain() {
             searcher.search_words();
         }
     }

@@ -4,14 +4,17 @@
 //! distance of one). The typed word is walked through the trie; at each letter one edit is tried, after which
 //! the rest must match. Most attempts end after a letter or two, so that a lookup takes a few hundred steps
 //! whatever the size of the dictionary. The first letter is assumed to be correct, but may be swapped with
-//! the second.
+//! the second. People rarely get it wrong, and edits of it give more wrong words than right ones, so that
+//! they are a lookup of their own, for words that nothing else corrects.
 
-use crate::segment::trie::{Cursor, TermRange, Trie};
+use crate::segment::trie::{self, Cursor, TermRange, Trie};
 
 /// Minimum length of a word that is corrected.
 pub(crate) const MIN_SYMBOLS: usize = 4;
 /// The same for a last word that is still being typed, after other words that are known.
 pub(crate) const MIN_SYMBOLS_OF_LAST_WORD: usize = 2;
+/// The same for a last word that is still being typed and whose first letter is wrong.
+pub(crate) const MIN_SYMBOLS_AFTER_WRONG_LETTER: usize = 5;
 
 /// Maximum number of corrections of a word.
 const MAX_RANGES: usize = 64;
@@ -36,6 +39,36 @@ pub(crate) fn find_within_one_edit(
     };
     lookup.run();
     sort_and_merge(ranges);
+}
+
+/// Adds the terms that differ from `symbols` by an edit of the first letter: another one, one too many or one
+/// too few. If `is_prefix` is set, these are the terms that start so.
+pub(crate) fn find_with_other_first_letter(
+    trie: Trie<'_>,
+    symbols: &[u8],
+    is_prefix: bool,
+    ranges: &mut Vec<TermRange>,
+) {
+    let (Some(root), [first, _, ..]) = (trie.root(), symbols) else {
+        return;
+    };
+    let mut lookup = FuzzyLookup {
+        trie,
+        symbols,
+        is_prefix,
+        ranges,
+    };
+    lookup.try_rest(root, 0, 1);
+    for symbol in root.next_symbols().filter(|&symbol| trie::is_letter(symbol)) {
+        let Some(child) = trie.step(root, 0, symbol) else {
+            continue;
+        };
+        // Two equal letters at the start are found as a letter that is missing after the first.
+        if symbol != *first {
+            lookup.try_rest(child, 1, 1);
+            lookup.try_rest(child, 1, 0);
+        }
+    }
 }
 
 /// Sorts ranges and merges those that overlap. Adjacent ranges have no common prefix and stay separate.
@@ -176,6 +209,26 @@ mod tests {
     fn the_first_letter_is_assumed_to_be_correct() {
         assert!(corrections("xenter", false, &["center"]).is_empty());
         assert!(corrections("enter", false, &["center"]).is_empty());
+    }
+
+    #[test]
+    fn the_first_letter_is_corrected_by_a_lookup_of_its_own() {
+        let words = ["center", "enter", "entering", "renter", "scenter"];
+        let found = |typed: &str, is_prefix: bool| {
+            with_trie(&words, |trie| {
+                let mut symbols = Vec::new();
+                encode(typed, &mut symbols);
+                let mut ranges = Vec::new();
+                find_with_other_first_letter(trie, &symbols, is_prefix, &mut ranges);
+                sort_and_merge(&mut ranges);
+                let terms = ranges.iter().flat_map(|range| range.low..range.high);
+                terms.map(|term| trie.word(term).to_owned()).collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(found("venter", false), ["center", "enter", "renter"]);
+        assert_eq!(found("venteri", true), ["entering"]);
+        assert_eq!(found("center", false), ["enter", "renter", "scenter"]);
+        assert!(found("7", false).is_empty());
     }
 
     #[test]

@@ -9,31 +9,23 @@ use crate::search::searcher::Searcher;
 use crate::segment::format::Section;
 use crate::segment::trie::TermRange;
 use crate::text::domain::{self, DomainName};
+use crate::text::registration_number::{REGISTRATION_DIGITS, TypedNumber};
 use crate::text::tag;
 use crate::text::tokenizer::Tokens;
 
-/// Number of digits of a registration number.
-const REGISTRATION_DIGITS: usize = 9;
-/// Minimum number of digits of a prefix.
-const MIN_PREFIX_DIGITS: usize = 5;
 /// Maximum number of documents with a postal code that are read; a filter may exclude most of them.
 const MAX_POSTAL_CODE_STEPS: usize = 4_096;
 
 impl Searcher<'_> {
-    /// Offers documents by registration number, or by its first digits. Hyphens are ignored.
-    pub(crate) fn search_registration_numbers(&mut self) {
+    /// Offers documents by registration number, or by its first digits. Returns `true` if the text is a
+    /// complete number.
+    pub(crate) fn search_registration_numbers(&mut self) -> bool {
         let text = self.query.text.trim();
-        if !text.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
-            return;
-        }
-        let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-        let Ok(prefix) = digits.parse::<u32>() else {
-            return;
+        let Some(number) = TypedNumber::parse(text) else {
+            return false;
         };
-        if !(MIN_PREFIX_DIGITS..=REGISTRATION_DIGITS).contains(&digits.len()) {
-            return;
-        }
-        let scale = 10u32.pow((REGISTRATION_DIGITS - digits.len()) as u32);
+        let prefix = number.value;
+        let scale = 10u32.pow((REGISTRATION_DIGITS - number.digits) as u32);
         let numbers = self.segment.u32s(Section::RegistrationNumbers);
         let (from, to) = (
             numbers.lower_bound(prefix * scale),
@@ -41,7 +33,7 @@ impl Searcher<'_> {
         );
         let bonus = if scale == 1 {
             ranking::IDENTIFIER_BONUS
-        } else if tag::is_postal_code(text) && self.find_postal_code(text).is_some() {
+        } else if number.may_be_postal_code && self.find_postal_code(text).is_some() {
             ranking::POSTAL_CODE_PENALTY
         } else {
             ranking::IDENTIFIER_PREFIX_BONUS
@@ -57,6 +49,7 @@ impl Searcher<'_> {
                 Rewrite::AsTyped,
             );
         }
+        number.is_complete()
     }
 
     /// Returns the tag of a postal code that a document has.
@@ -100,6 +93,10 @@ impl Searcher<'_> {
         let Some(DomainName { label, top_level }) = domain::find_domain_name(text) else {
             return false;
         };
+        if domain::is_url(text) {
+            // The scheme and the path are no words of a name.
+            self.tokens.tokenize_part(text, label.start..top_level.end);
+        }
         if self.segment.trie().find(self.tokens.word(0)).is_some() {
             let found_before = self.top.len();
             self.search_words();
@@ -126,14 +123,26 @@ impl Searcher<'_> {
         true
     }
 
-    /// Offers documents by the domain of their website, or by a prefix of it.
+    /// Offers documents by the domain of their website, or by a prefix of it. A domain that is only filed
+    /// ranks below all others.
     pub(crate) fn search_domains(&mut self) {
         let Some(domain) = domain::parse_domain(self.query.text) else {
             return;
         };
+        self.search_domain(&domain, 0.0);
+        self.search_domain(&tag::filed_domain_tag(&domain), ranking::FILED_DOMAIN_PENALTY);
+        // The hits refer to a query without clauses, so that the whole text counts as matched.
+        self.finish_rewrite(BooleanQuery::new(Rewrite::AsTyped, 0.0, true));
+    }
+
+    /// Offers the documents with a term that starts with `domain`.
+    fn search_domain(&mut self, domain: &str, penalty: f32) {
         let mut query = BooleanQuery::new(Rewrite::AsTyped, 0.0, true);
-        query.push_word(self.segment, &domain, true, 0);
+        query.push_word(self.segment, domain, true, 0);
         let clause = query.clauses()[0];
+        if query.is_unsatisfiable() {
+            return;
+        }
         let mut cursor = postings::open_sample(self.segment, &query, &clause);
         let mut buffer = [0; BATCH_SIZE];
         let batch = cursor.next_batch(self.segment, &[], &mut buffer);
@@ -150,10 +159,8 @@ impl Searcher<'_> {
             } else {
                 ranking::IDENTIFIER_PREFIX_BONUS
             };
-            let score = self.segment.prominence(document) + bonus;
+            let score = self.segment.prominence(document) + bonus + penalty;
             self.offer(document, score, MatchKind::Domain, 0, Rewrite::AsTyped);
         }
-        // The hits refer to a query without clauses, so that the whole text counts as matched.
-        self.finish_rewrite(BooleanQuery::new(Rewrite::AsTyped, 0.0, true));
     }
 }

@@ -22,5 +22,6 @@ pub(crate) mod ranking;
 pub(crate) mod rewriter;
 pub(crate) mod run_together;
 pub(crate) mod searcher;
+pub(crate) mod shorthand;
 pub(crate) mod sound;
 pub(crate) mod top_k;

@@ -36,6 +36,10 @@ pub(crate) const ARTICLE_BONUS: f32 = 2.0;
 pub(crate) const FULL_ALIAS_BONUS: f32 = EXACT_NAME_BONUS - FULL_NAME_BONUS;
 /// The text is the registration number or the domain.
 pub(crate) const IDENTIFIER_BONUS: f32 = 200.0;
+/// The domain is only filed, not stated by the nonprofit: below every other, whatever the prominence.
+pub(crate) const FILED_DOMAIN_PENALTY: f32 = -12.0;
+/// A hit with at least this score has the registration number or the domain.
+pub(crate) const MIN_IDENTIFIED_SCORE: f32 = IDENTIFIER_BONUS + FILED_DOMAIN_PENALTY;
 /// The text is a prefix of the registration number or of the domain.
 pub(crate) const IDENTIFIER_PREFIX_BONUS: f32 = 30.0;
 /// The text is a prefix of the registration number, but is a postal code in the first place.

@@ -3,8 +3,8 @@
 //! First come the words as typed, and adjacent words joined if the dictionary has the compound. If that finds
 //! a few documents that are not all obscure, the words are taken as meant. Otherwise a word may be a compound,
 //! initials or misspelled: the word that no document has or, if all are known, the rare ones among them (every
-//! word if nothing was found). Two misspelled words, and a word too many, are tried last; of the words too
-//! many, the most frequent first.
+//! word if nothing was found). A wrong first letter, two misspelled words, and a word too many are tried last;
+//! of the words too many, the most frequent first.
 
 use crate::query::{MatchKind, Rewrite};
 use crate::search::boolean_query::BooleanQuery;
@@ -33,16 +33,31 @@ const MAX_SUSPECTS_OF_LONG_QUERY: usize = 2;
 const LONG_QUERY_WORDS: usize = 12;
 
 impl Searcher<'_> {
-    /// Tries the rewrites in turn.
-    pub(crate) fn search_words(&mut self) {
-        let count = self.word_count();
+    /// Searches for the words as typed and tries no rewrite.
+    pub(crate) fn search_typed_words(&mut self) {
+        self.find_cursors();
+        if !self.tokens.is_empty()
+            && let Some(typed) = self.rewrite(Rewrite::AsTyped, 0.0, |_, _| Some(0))
+        {
+            self.evaluate(typed);
+        }
+    }
+
+    /// Finds the position of each word in the trie.
+    fn find_cursors(&mut self) {
         let trie = self.segment.trie();
         let mut symbols = Vec::with_capacity(32);
         let cursor = |index| {
             trie::encode(self.tokens.word(index), &mut symbols);
             trie.find_symbols(&symbols)
         };
-        self.cursors = (0..count).map(cursor).collect();
+        self.cursors = (0..self.word_count()).map(cursor).collect();
+    }
+
+    /// Tries the rewrites in turn.
+    pub(crate) fn search_words(&mut self) {
+        let count = self.word_count();
+        self.find_cursors();
         let Some(typed) = self.rewrite(Rewrite::AsTyped, 0.0, |_, _| Some(0)) else {
             return;
         };
@@ -51,6 +66,8 @@ impl Searcher<'_> {
         for index in 0..count.saturating_sub(1) {
             self.try_join(index);
         }
+        self.try_join_letters();
+        self.try_expand_shorthand();
         self.search_kinds();
         self.search_postal_area();
         if self.is_filtered_out() {
@@ -60,6 +77,9 @@ impl Searcher<'_> {
         let has_enough = self.top.len() >= ENOUGH_HITS;
         if has_enough && !self.is_obscure() {
             return;
+        }
+        if !has_enough {
+            self.try_shorten();
         }
         let suspects = if count > LONG_QUERY_WORDS {
             MAX_SUSPECTS_OF_LONG_QUERY
@@ -108,6 +128,13 @@ impl Searcher<'_> {
             }
             [_] | [_, _] => self.try_typos(&unknown),
             _ => {}
+        }
+        if self.top.len() == 0 {
+            match unknown[..] {
+                [] => (0..suspects).for_each(|index| self.try_first_letter(index)),
+                [one] => self.try_first_letter(one),
+                _ => {}
+            }
         }
         if self.top.len() > 0 || count < 2 {
             return;
@@ -358,6 +385,44 @@ impl Searcher<'_> {
             // The terms of a range share all letters but one of the typed word.
             let shared = if is_prefix { symbols.len() - 1 } else { usize::MAX };
             query.set_signatures(corrections.iter().chain(&synonyms).map(|range| {
+                let letters = trie.word_bytes(range.low);
+                signature::prefix_bits(&letters[..letters.len().min(shared)])
+            }));
+            Some(1)
+        });
+        if let Some(query) = query {
+            self.evaluate(query);
+        }
+    }
+
+    /// Corrects the first letter of the word at `misspelled`.
+    fn try_first_letter(&mut self, misspelled: usize) {
+        let is_prefix = self.is_prefix(misspelled);
+        let min_length = if is_prefix {
+            fuzzy::MIN_SYMBOLS_AFTER_WRONG_LETTER
+        } else {
+            fuzzy::MIN_SYMBOLS
+        };
+        let trie = self.segment.trie();
+        let mut symbols = Vec::new();
+        trie::encode(self.tokens.word(misspelled), &mut symbols);
+        let mut corrections = Vec::new();
+        if symbols.len() >= min_length {
+            fuzzy::find_with_other_first_letter(trie, &symbols, is_prefix, &mut corrections);
+            fuzzy::sort_and_merge(&mut corrections);
+        }
+        if corrections.is_empty() {
+            return;
+        }
+        let rewrite = Rewrite::FirstLetter(misspelled as u8);
+        let query = self.rewrite(rewrite, ranking::TYPO_PENALTY, |index, query| {
+            if index != misspelled {
+                return Some(0);
+            }
+            query.push(corrections.iter().copied(), [], None, 1 << index);
+            // The terms of a range share all letters of the typed word after the first.
+            let shared = if is_prefix { symbols.len() - 1 } else { usize::MAX };
+            query.set_signatures(corrections.iter().map(|range| {
                 let letters = trie.word_bytes(range.low);
                 signature::prefix_bits(&letters[..letters.len().min(shared)])
             }));

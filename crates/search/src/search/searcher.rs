@@ -6,6 +6,7 @@ use crate::search::filter::Filter;
 use crate::search::top_k::{PAGE_SIZE, TopK};
 use crate::segment::reader::Segment;
 use crate::segment::trie::Cursor;
+use crate::text::domain;
 use crate::text::tokenizer::Tokens;
 
 /// Maximum number of steps of a search.
@@ -43,7 +44,7 @@ impl<'a> Searcher<'a> {
         Self {
             segment,
             query: *query,
-            tokens: Tokens::new(query.text),
+            tokens: tokenize(query.text),
             filter: Filter::new(segment, query),
             top: TopK::new(query.limit.max(PAGE_SIZE)),
             exact_hit: None,
@@ -113,4 +114,15 @@ impl<'a> Searcher<'a> {
     pub(crate) fn finish_rewrite(&mut self, query: BooleanQuery) {
         self.rewrites.push(query);
     }
+}
+
+/// Splits the text into words, without the scheme of a URL.
+fn tokenize(text: &str) -> Tokens {
+    let start = domain::name_start(text);
+    if start == 0 {
+        return Tokens::new(text);
+    }
+    let mut tokens = Tokens::default();
+    tokens.tokenize_part(text, start..text.len());
+    tokens
 }

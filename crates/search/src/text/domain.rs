@@ -81,6 +81,33 @@ pub fn parse_domain(text: &str) -> Option<String> {
         .then(|| host.trim_end_matches('.').to_ascii_lowercase())
 }
 
+/// Returns `true` if the text is a URL with a scheme, a path or `www.`, rather than a domain alone.
+pub(crate) fn is_url(text: &str) -> bool {
+    text.contains('/') || name_start(text) > 0
+}
+
+/// Returns where the text starts to say something: after the scheme of a URL and after `www.`.
+pub(crate) fn name_start(text: &str) -> usize {
+    let starts_with = |at: usize, start: &str| {
+        let part = text.get(at..at + start.len());
+        part.is_some_and(|part| part.eq_ignore_ascii_case(start))
+    };
+    let mut at = text.len() - text.trim_start().len();
+    if let Some(scheme) = ["https://", "http://"]
+        .iter()
+        .find(|scheme| starts_with(at, scheme))
+    {
+        at += scheme.len();
+    }
+    if starts_with(at, "www.") {
+        at + 4
+    } else if at > 0 && text[..at].ends_with('/') {
+        at
+    } else {
+        0
+    }
+}
+
 /// The parts of a typed domain that can be words of its owner's name, as byte ranges of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DomainName {
@@ -150,6 +177,21 @@ mod tests {
             find_domain_name(text).map(|name| &text[name.top_level]),
             Some("Org")
         );
+    }
+
+    #[test]
+    fn scheme_and_www_say_nothing() {
+        for (text, rest) in [
+            ("https://www.red", "red"),
+            (" HTTP://red", "red"),
+            ("www.red", "red"),
+            ("www.", ""),
+            (" red", " red"),
+            ("https", "https"),
+            ("wwf", "wwf"),
+        ] {
+            assert_eq!(&text[name_start(text)..], rest, "{text}");
+        }
     }
 
     #[test]

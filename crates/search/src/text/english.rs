@@ -91,6 +91,15 @@ const PLACE_PREPOSITIONS: &[&str] = &["around", "at", "by", "in", "near", "nearb
 /// Words after a preposition that stand for the place of the person who types.
 const PLACE_PRONOUNS: &[&str] = &["here", "me", "us", "you"];
 
+/// Digits and letters that stand for short words between others.
+const SHORTHAND: &[(&str, &str)] = &[
+    ("2", "to"),
+    ("4", "for"),
+    ("n", "and"),
+    ("r", "are"),
+    ("u", "you"),
+];
+
 /// Words at the end of a name that say which legal form the organization has.
 const LEGAL_SUFFIXES: &[&str] = &[
     "co",
@@ -129,6 +138,18 @@ pub fn canonical_word(word: &str) -> &str {
         pairs.collect()
     });
     FIRST.get(word).copied().unwrap_or(word)
+}
+
+/// Returns the word that a digit or a letter stands for: "for" for "4".
+pub(crate) fn expand_shorthand(word: &str) -> Option<&'static str> {
+    let mut pairs = SHORTHAND.iter();
+    pairs.find(|(short, _)| *short == word).map(|(_, long)| *long)
+}
+
+/// Returns the digit or letter that stands for a word: "4" for "for".
+pub(crate) fn find_shorthand(word: &str) -> Option<&'static str> {
+    let mut pairs = SHORTHAND.iter();
+    pairs.find(|(_, long)| *long == word).map(|(short, _)| *short)
 }
 
 /// Returns `true` if a place follows the word.

@@ -5,5 +5,7 @@
 pub(crate) mod domain;
 pub(crate) mod english;
 pub(crate) mod initials;
+pub(crate) mod letters;
+pub(crate) mod registration_number;
 pub(crate) mod tag;
 pub(crate) mod tokenizer;

@@ -7,6 +7,9 @@
 /// The first character of a tag. No other term starts with it.
 pub(crate) const TAG_START: char = '/';
 
+/// What the tags of filed domains start with after [`TAG_START`]; no kind does.
+const FILED_DOMAIN_START: char = '@';
+
 /// Number of digits of a postal code.
 const POSTAL_CODE_DIGITS: usize = 5;
 /// Number of digits that the postal codes of an area share.
@@ -27,6 +30,11 @@ pub(crate) fn postal_code_tag(text: &str) -> Option<String> {
 pub(crate) fn postal_area_tag_prefix(code: &str) -> String {
     let digits = code.get(..POSTAL_AREA_DIGITS).unwrap_or(code);
     format!("{TAG_START}{digits}")
+}
+
+/// Returns the tag of a domain that is only filed.
+pub(crate) fn filed_domain_tag(domain: &str) -> String {
+    format!("{TAG_START}{FILED_DOMAIN_START}{domain}")
 }
 
 /// Returns `true` if a word has the form of a postal code.
