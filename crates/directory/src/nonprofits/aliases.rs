@@ -53,9 +53,17 @@ pub(crate) fn common_website(ein: Ein) -> Option<&'static str> {
     BY_EIN.get(&ein)?.website_url.as_deref()
 }
 
-/// Returns the approximate annual revenue of a well-known nonprofit, in dollars.
+/// The median of the revenues that are listed.
+static MEDIAN_REVENUE: LazyLock<Option<i64>> = LazyLock::new(|| {
+    let mut listed: Vec<i64> = BY_EIN.values().filter_map(|known| known.revenue).collect();
+    listed.sort_unstable();
+    listed.get(listed.len() / 2).copied()
+});
+
+/// Returns the approximate annual revenue of a well-known nonprofit, in dollars. One without a listed revenue, such as a
+/// church, counts as a typical one, so that it is not ranked below small namesakes.
 pub(crate) fn typical_revenue(ein: Ein) -> Option<i64> {
-    BY_EIN.get(&ein)?.revenue
+    BY_EIN.get(&ein)?.revenue.or(*MEDIAN_REVENUE)
 }
 
 #[cfg(test)]
@@ -72,6 +80,8 @@ mod tests {
         );
         assert_eq!(common_website(red_cross), Some("https://www.redcross.org"));
         assert!(typical_revenue(red_cross).is_some_and(|dollars| dollars > 1_000_000_000));
+        let salvation_army = Ein::parse("135562351").unwrap();
+        assert!(typical_revenue(salvation_army).is_some_and(|dollars| dollars > 10_000_000));
         let unknown = Ein::parse("000000001").unwrap();
         assert_eq!((common_names(unknown), typical_revenue(unknown)), ("", None));
     }

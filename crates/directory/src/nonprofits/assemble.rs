@@ -62,7 +62,18 @@ pub(crate) fn assemble<T>(
         .filter(|latest| stored.listed && latest.period >= amounts.tax_period);
     let files_returns = amounts.tax_period != 0 || (stored.listed && tax.latest_return.is_some());
     let has_no_return = stored.listed && !files_returns;
-    let typical_revenue = stored.ein().filter(|_| has_no_return).and_then(typical_revenue);
+    let revenue = stated.revenue().map(|(dollars, _)| dollars);
+    let assets = latest.and_then(|latest| latest.assets).or(amounts.assets);
+    let has_amounts = [revenue, amounts.income, assets]
+        .into_iter()
+        .flatten()
+        .any(|dollars| dollars > 0);
+    // Churches file no returns, and the master file has a period but no amounts for some of them.
+    let has_unknown_size = has_no_return || (stored.listed && !has_amounts);
+    let typical_revenue = stored
+        .ein()
+        .filter(|_| has_unknown_size)
+        .and_then(typical_revenue);
     let nonprofit = Nonprofit {
         id: NonprofitId(stored.id),
         ein: stored.ein(),
@@ -90,9 +101,9 @@ pub(crate) fn assemble<T>(
         cover,
         gone_at: stored.gone_at,
         prominence: prominence(&ProminenceFactors {
-            revenue: typical_revenue.or(stated.revenue().map(|(dollars, _)| dollars)),
+            revenue: typical_revenue.or(revenue),
             income: amounts.income,
-            assets: latest.and_then(|latest| latest.assets).or(amounts.assets),
+            assets,
             is_deductible: amounts.is_deductible() && !tax.is_revoked(),
             is_subordinate: amounts.is_subordinate(),
             is_gone: stored.gone_at.is_some(),

@@ -116,6 +116,15 @@ impl IrsFacts {
         self.is_charity() && self.is_deductible() && matches!(self.status, 1 | 2) && self.foundation != 4
     }
 
+    /// Returns the codes of a charity that files as a private foundation. Without a code, or with that of a public charity
+    /// which it no longer is, it would be described as a public charity.
+    pub(crate) const fn as_private_foundation(mut self) -> IrsFacts {
+        if self.is_charity() && !matches!(self.foundation, 2..=4) {
+            self.foundation = 4;
+        }
+        self
+    }
+
     /// Returns the kind of organization, as a noun without an article.
     pub const fn kind(&self) -> &'static str {
         match self.subsection {
@@ -190,6 +199,12 @@ mod tests {
     #[test]
     fn a_charity_in_good_standing_is_disbursable() {
         assert!(CHARITY.is_disbursable());
+        assert_eq!(CHARITY.as_private_foundation().kind(), "private foundation");
+        let operating = IrsFacts {
+            foundation: 3,
+            ..CHARITY
+        };
+        assert_eq!(operating.as_private_foundation(), operating);
         assert_eq!(CHARITY.kind(), "public charity");
         assert_eq!(CHARITY.ruling_year(), Some(1938));
     }

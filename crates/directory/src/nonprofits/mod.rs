@@ -130,6 +130,11 @@ impl<'a> Nonprofit<'a> {
     }
 
     fn describe(&self, chapter: Option<&str>, location: &str) -> String {
-        describe::describe(chapter, self.facts.as_ref(), self.ntee, location)
+        let latest = self.tax.latest_return;
+        let facts = self.facts.map(|facts| match latest {
+            Some(latest) if latest.is_private_foundation => facts.as_private_foundation(),
+            _ => facts,
+        });
+        describe::describe(chapter, facts.as_ref(), self.ntee, location)
     }
 }

@@ -79,7 +79,7 @@ fn write_token(out: &mut String, token: &str, previous: &str, next: Option<&str>
     let is_last = next.is_none_or(|next| matches!(next, "INC" | "INCORPORATED" | "LLC" | "CORP"));
     if let Some(written) = form_in_context(token, previous, next, is_last) {
         out.push_str(written);
-    } else if !is_first && is_minor_here(token, previous, is_last) {
+    } else if !is_first && is_minor_here(token, previous, next, is_last) {
         capitalization::write_lowercase(out, token);
     } else if is_last && !is_first && capitalization::is_state_code(token) {
         out.push_str(token);
@@ -94,12 +94,42 @@ fn write_token(out: &mut String, token: &str, previous: &str, next: Option<&str>
 
 /// Returns whether a word is written in lowercase. Minor words keep their capitals at the end of a name, where they are a
 /// state or a grade (`PORTLAND OR`, `HEPATITIS A`), unless the name was truncated after them.
-fn is_minor_here(token: &str, previous: &str, is_last: bool) -> bool {
+///
+/// A Spanish article belongs to the name of a place, as in `NORTH LAS VEGAS`, unless another Spanish word of that
+/// sort comes before it. `Y` is the Spanish "and" between words, but a letter among letters: `RAPID CITY Y M C A`.
+fn is_minor_here(token: &str, previous: &str, next: Option<&str>, is_last: bool) -> bool {
     match token {
         "A" => !is_last && BEFORE_ARTICLE.contains(&previous),
         "OF" | "AND" | "THE" => true,
+        "LA" | "LAS" | "LOS" => !is_last && takes_article(previous),
+        "Y" => !is_last && previous.len() > 1 && next.is_some_and(|next| next.len() > 1),
         _ => !is_last && capitalization::is_minor_word(token),
     }
+}
+
+/// Returns whether a Spanish or French article after the word is no part of the name of a place.
+fn takes_article(word: &str) -> bool {
+    matches!(
+        word,
+        "A" | "CON"
+            | "CONTRA"
+            | "DE"
+            | "EN"
+            | "ENTRE"
+            | "ES"
+            | "HACIA"
+            | "PAR"
+            | "PARA"
+            | "POR"
+            | "POUR"
+            | "SIN"
+            | "SOBRE"
+            | "TODA"
+            | "TODAS"
+            | "TODO"
+            | "TODOS"
+            | "Y"
+    )
 }
 
 /// Words after which `A` is the article. After a given name it is an initial: `GERALD A DOERING`.
@@ -199,6 +229,15 @@ mod tests {
                 "1st Baptist Church of Mt Vernon",
             ),
             ("IGLESIA DE DIOS Y AMOR", "Iglesia de Dios y Amor"),
+            ("CASA DE LA ESPERANZA", "Casa de la Esperanza"),
+            ("AMIGOS DE LOS RIOS", "Amigos de los Rios"),
+            (
+                "CITY OF NORTH LAS VEGAS LIBRARY",
+                "City of North Las Vegas Library",
+            ),
+            ("BOYS CLUB OF LAS CRUCES", "Boys Club of Las Cruces"),
+            ("RAPID CITY Y M C A", "Rapid City Y M C A"),
+            ("ROTARY CLUB OF LA JOLLA", "Rotary Club of La Jolla"),
             ("TEXAS A&M FOUNDATION", "Texas A&M Foundation"),
             ("SHOP WITH A COP", "Shop with a Cop"),
             ("GERALD A DOERING FUND", "Gerald A Doering Fund"),

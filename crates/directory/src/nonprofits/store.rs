@@ -38,7 +38,9 @@ macro_rules! tax_record_column {
             tax_record_column!(@flag "r.is_final"), " || ",
             tax_record_column!(@flag "e.ein is not null"), " || ",
             tax_record_column!(@flag "e.has_small_receipts"), " || ",
-            tax_record_column!(@flag "e.is_terminated"),
+            tax_record_column!(@flag "e.is_terminated"), " || ",
+            tax_record_column!(@flag "r.ein is not null and '990-PF' = (select f.form from returns f \
+                where f.ein = r.ein order by f.period desc limit 1)"),
             tax_record_column!(@field "r.formed"),
             tax_record_column!(@field "r.amounts_period"),
             tax_record_column!(@field "r.revenue"),

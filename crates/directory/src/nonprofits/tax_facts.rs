@@ -27,6 +27,8 @@ pub struct LatestReturn {
     pub assets: Option<i64>,
     /// Whether the nonprofit says that it ended.
     pub is_final: bool,
+    /// Whether it is on Form 990-PF, which only private foundations file.
+    pub is_private_foundation: bool,
 }
 
 /// The newest entry of the automatic revocation list.

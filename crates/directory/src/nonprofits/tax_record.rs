@@ -38,6 +38,7 @@ impl<'a> TaxRecord<'a> {
             expenses: field().parse().ok(),
             assets: field().parse().ok(),
             is_final: is_set(1),
+            is_private_foundation: is_set(5),
         };
         let publication_78 = Publication78Codes::parse(field());
         let revoked_on = Day::parse(field());
@@ -82,7 +83,7 @@ mod tests {
     #[test]
     fn every_field_is_parsed() {
         let text = [
-            "11110",
+            "111101",
             "1987",
             "202306",
             "-5",
@@ -109,7 +110,7 @@ mod tests {
             (latest.revenue, latest.expenses, latest.assets),
             (Some(-5), None, Some(700))
         );
-        assert!(latest.is_final);
+        assert!(latest.is_final && latest.is_private_foundation);
         assert_eq!(record.facts.formed, Some(1987));
         assert_eq!(record.facts.publication_78.iter().count(), 2);
         let revocation = record.facts.revocation.unwrap();

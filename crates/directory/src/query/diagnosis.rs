@@ -44,7 +44,7 @@ impl View {
         }
         for (rewrite, words) in self.find_rewrites(text, filter) {
             let corrected = match rewrite {
-                Rewrite::Typo(one) => vec![one],
+                Rewrite::Typo(one) | Rewrite::FirstLetter(one) => vec![one],
                 Rewrite::TwoTypos(one, two) => vec![one, two],
                 Rewrite::Drop(dropped) if usize::from(dropped) < tokens.len() => {
                     push_new(&mut diagnosis.dropped_words, as_typed(dropped.into()));

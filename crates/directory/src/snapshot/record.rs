@@ -127,6 +127,7 @@ fn write_tax_facts(tax: &TaxFacts, out: &mut Vec<u8>) {
     out.push(known.fold(0, |set, (flag, _)| set | flag));
     if let Some(latest) = latest {
         write_number(out, u64::from(latest.period));
+        out.push(u8::from(latest.is_private_foundation));
         for amount in [latest.revenue, latest.expenses, latest.assets] {
             write_amount(out, amount);
         }
@@ -323,6 +324,7 @@ impl Reader<'_> {
         if has(HAS_RETURN) {
             tax.latest_return = Some(LatestReturn {
                 period: self.number()? as u32,
+                is_private_foundation: self.byte()? != 0,
                 revenue: self.amount()?,
                 expenses: self.amount()?,
                 assets: self.amount()?,
@@ -413,13 +415,14 @@ mod tests {
             (1900u32..2100, 1u32..=12, 1u32..=28)
                 .prop_map(|(year, month, day)| year * 10_000 + month * 100 + day)
         };
-        let latest_return = (any::<u32>(), amount(), amount(), amount(), any::<bool>()).prop_map(
-            |(period, revenue, expenses, assets, is_final)| LatestReturn {
+        let latest_return = (any::<u32>(), amount(), amount(), amount(), any::<[bool; 2]>()).prop_map(
+            |(period, revenue, expenses, assets, [is_final, is_private_foundation])| LatestReturn {
                 period,
                 revenue,
                 expenses,
                 assets,
                 is_final,
+                is_private_foundation,
             },
         );
         let revocation =
