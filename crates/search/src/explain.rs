@@ -85,6 +85,7 @@ impl fmt::Display for Explanation {
                 "\"{name}\" starts with the first word and the document has the others"
             )?,
             MatchKind::Anywhere => f.write_str("the document has all words")?,
+            MatchKind::Mission => f.write_str("its mission has the words")?,
         }
         if self.hit.name > 0 {
             f.write_str(", found by another of its names")?;

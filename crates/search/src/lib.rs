@@ -68,7 +68,7 @@
 //! With a [`Thesaurus`] also aliases and kinds of organizations. The exact display name is among the first
 //! three: only aliases, and names that start with the text and belong to a document ten thousand times as
 //! large, come before it. The first hits are the same for every limit.
-//! [`MatchKind`] and [`Rewrite`] list the ways to match, and [`Index::explain`] says why a document has its
+//! Below all of these come documents whose mission has the words. [`MatchKind`] and [`Rewrite`] list the ways to match, and [`Index::explain`] says why a document has its
 //! score.
 
 mod builder;
@@ -95,4 +95,5 @@ pub use segment::format::OpenError;
 pub use segment::labels::LabelPostings;
 pub use text::domain::parse_domain;
 pub use text::english::{canonical_word, is_stop_word};
+pub use text::mission::is_same_word;
 pub use text::tokenizer::Tokens;

@@ -56,6 +56,10 @@ impl MergeFilter {
             let by_identifier = is_by_identifier(hit);
             filter.has_identified |= by_identifier && hit.score >= ranking::MIN_IDENTIFIED_SCORE;
             filter.has_complete |= !matches!(hit.rewrite, Rewrite::Drop(_));
+            if hit.kind == MatchKind::Mission {
+                // Missions are searched last and say nothing about other hits.
+                continue;
+            }
             filter.has_typed |= !by_identifier && hit.rewrite == Rewrite::AsTyped;
             filter.has_first_letter |= matches!(hit.rewrite, Rewrite::FirstLetter(_));
             filter.has_one_changed |= matches!(

@@ -69,6 +69,8 @@ pub enum MatchKind {
     FirstWord,
     /// The document has all words.
     Anywhere,
+    /// The mission has the words, except for those in a name or in the location.
+    Mission,
 }
 
 /// How the query was rewritten to find a document. Numbers are the indexes of words in the query.

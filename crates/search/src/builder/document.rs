@@ -24,7 +24,7 @@ pub struct Document<'a> {
     /// The domain or the URL of a website that is only filed with an authority. It is
     /// found after all of `domain`.
     pub filed_domain: Option<&'a str>,
-    /// What the organization does, in sentences. Not indexed yet.
+    /// What the organization does, in sentences. Found below everything else.
     pub mission: &'a [&'a str],
     /// A static score from 0 to 63, about the decimal logarithm of dollars. It must not be higher than that
     /// of the document before.

@@ -9,6 +9,7 @@ use crate::builder::error::BuildError;
 use crate::builder::initials;
 use crate::builder::kinds;
 use crate::builder::labels;
+use crate::builder::missions::Missions;
 use crate::builder::names::NameList;
 use crate::builder::postings;
 use crate::builder::sections::{Sections, pack_offsets};
@@ -42,6 +43,7 @@ pub struct IndexBuilder {
     words: Vocabulary,
     labels: Vocabulary,
     documents: Documents,
+    missions: Missions,
     thesaurus: Arc<Thesaurus>,
     /// Reused buffers.
     tokens: Tokens,
@@ -117,6 +119,7 @@ impl IndexBuilder {
             self.ids.push(self.labels.intern(label));
         }
         self.documents.add_labels(&self.ids);
+        self.missions.add(number, document.mission, &mut self.tokens);
         Ok(number)
     }
 
@@ -198,7 +201,7 @@ impl IndexBuilder {
             &self.labels.sorted_indexes(&sorted_labels),
         );
         let documents = &self.documents;
-        let thesaurus = &*self.thesaurus;
+        let (missions, thesaurus) = (&self.missions, &*self.thesaurus);
         let (names, mut sections) = std::thread::scope(|scope| {
             let other = scope.spawn(|| {
                 let mut sections = dictionary_sections(&sorted_words);
@@ -206,6 +209,7 @@ impl IndexBuilder {
                 sections.extend(kinds::sections(thesaurus, &sorted_words));
                 sections.extend(postings::sections(documents, sorted_words.len()));
                 sections.extend(initials::sections(documents, &sorted_words));
+                sections.extend(missions.sections());
                 sections
             });
             let names = NameList::sort(documents, sorted_words.len());

@@ -10,6 +10,7 @@ mod index_builder;
 mod initials;
 mod kinds;
 mod labels;
+mod missions;
 mod names;
 mod postings;
 mod sections;

@@ -162,7 +162,7 @@ pub(crate) fn build_segment_with(documents: &[TestDocument], thesaurus: Thesauru
                 registration_number: document.registration_number.as_deref(),
                 domain: None,
                 filed_domain: Some("https://never-indexed.example"),
-                mission: &["never indexed"],
+                mission: &["xylophone quizzes"],
                 prominence: document.prominence,
                 labels: &document.labels,
             })

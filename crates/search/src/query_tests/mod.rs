@@ -1,5 +1,6 @@
 //! Tests of what queries find, by what people type.
 
+mod missions;
 mod names;
 
 use crate::builder::{Document, IndexBuilder};

@@ -26,6 +26,9 @@ pub(crate) fn execute<'a>(segment: Segment<'a>, query: &Query<'a>) -> (SearchRes
         } else if !is_identified && !searcher.tokens.is_empty() && !searcher.search_name_in_domain() {
             searcher.search_words();
         }
+        if !is_number && !is_identified && !searcher.tokens.is_empty() {
+            searcher.search_missions();
+        }
     }
     let is_complete =
         query.is_exhaustive && !searcher.is_cut_short && searcher.top.len() < query.limit.max(PAGE_SIZE);
@@ -43,6 +46,10 @@ pub(crate) fn execute<'a>(segment: Segment<'a>, query: &Query<'a>) -> (SearchRes
     hits.truncate(query.limit);
     for hit in &mut hits {
         hit.matched = match rewrites.get(usize::from(hit.rewrite_index)) {
+            // Every word matches, in the mission or elsewhere.
+            Some(rewrite) if hit.kind == MatchKind::Mission => {
+                rewrite.required().fold(0, |mask, clause| mask | clause.word_mask)
+            }
             Some(rewrite) => matched_words(segment, rewrite, hit),
             None => 0,
         };

@@ -14,6 +14,7 @@ pub(crate) mod fuzzy;
 pub(crate) mod identifiers;
 pub(crate) mod incremental_sort;
 pub(crate) mod kinds;
+pub(crate) mod missions;
 pub(crate) mod name_prefix;
 pub(crate) mod planner;
 pub(crate) mod postings;

@@ -65,6 +65,9 @@ pub(crate) const OBSCURE_SCORE: f32 = NAME_PREFIX_BONUS + OBSCURE_PROMINENCE;
 /// A word was dropped.
 pub(crate) const DROPPED_WORD_PENALTY: f32 = -14.0;
 
+/// The words are in the mission: below every other match, whatever the prominence.
+pub(crate) const MISSION_PENALTY: f32 = -64.0;
+
 /// Maximum bonus of a match that is not a prefix of a name.
 pub(crate) const MAX_ANYWHERE_BONUS: f32 =
     FIRST_WORD_BONUS + SAME_NAME_BONUS + ADJACENT_BONUS + COVERAGE_BONUS;

@@ -130,6 +130,10 @@ impl Searcher<'_> {
             _ => {}
         }
         if self.top.len() == 0 {
+            // The words as typed, if only in missions, are likelier than further corrections.
+            self.search_missions();
+        }
+        if self.top.len() == 0 {
             match unknown[..] {
                 [] => (0..suspects).for_each(|index| self.try_first_letter(index)),
                 [one] => self.try_first_letter(one),

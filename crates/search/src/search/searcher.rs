@@ -30,6 +30,8 @@ pub(crate) struct Searcher<'a> {
     pub further_steps_left: u32,
     /// Whether a list was left before its end.
     pub is_cut_short: bool,
+    /// Whether missions have been searched.
+    pub has_searched_missions: bool,
     /// Whether a name, filtered out or not, starts with the words of a rewrite.
     pub has_prefix_match: bool,
     /// The position of each word in the trie.
@@ -51,6 +53,7 @@ impl<'a> Searcher<'a> {
             steps_left: SEARCH_STEPS,
             further_steps_left: if query.is_exhaustive { EXHAUSTIVE_STEPS } else { 0 },
             is_cut_short: false,
+            has_searched_missions: false,
             has_prefix_match: false,
             cursors: Vec::new(),
             rewrites: Vec::with_capacity(4),

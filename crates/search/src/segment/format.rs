@@ -9,7 +9,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 const MAGIC: &[u8; 8] = b"cwsearch";
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 const HEADER_BYTES: usize = 32;
 const TABLE_ENTRY_BYTES: usize = 16;
 /// Everything from here on is covered by the checksum.
@@ -79,10 +79,17 @@ pub(crate) enum Section {
     LabelNameEntries,
     LabelMinimaOffsets,
     LabelMinima,
+    /// Missions: a dictionary of their words, the trie over it, and the documents of each word.
+    MissionTermOffsets,
+    MissionTermText,
+    MissionTrieNodes,
+    MissionTrieChildren,
+    MissionPostingOffsets,
+    MissionPostings,
 }
 
 /// Number of sections.
-pub(crate) const SECTION_COUNT: usize = Section::LabelMinima as usize + 1;
+pub(crate) const SECTION_COUNT: usize = Section::MissionPostings as usize + 1;
 
 /// The error returned when bytes are not a valid segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ pub(crate) mod forward_index;
 pub(crate) mod kind_phrases;
 pub(crate) mod labels;
 pub(crate) mod min_tree;
+pub(crate) mod missions;
 pub(crate) mod name_entry;
 pub(crate) mod packed;
 pub(crate) mod reader;

@@ -3,6 +3,7 @@
 use crate::segment::format::{Section, SectionTable, dequantize_prominence};
 use crate::segment::forward_index::DocumentRecord;
 use crate::segment::kind_phrases::KindPhrases;
+use crate::segment::missions::MissionIndex;
 use crate::segment::packed::{PackedU16s, PackedU32s};
 use crate::segment::trie::Trie;
 
@@ -48,6 +49,19 @@ impl<'a> Segment<'a> {
             self.u32s(Section::TermOffsets),
             self.bytes(Section::TermText),
         )
+    }
+
+    /// Returns the words of missions.
+    #[inline]
+    pub(crate) fn missions(self) -> MissionIndex<'a> {
+        let trie = Trie::new(
+            self.bytes(Section::MissionTrieNodes),
+            self.u32s(Section::MissionTrieChildren),
+            self.u32s(Section::MissionTermOffsets),
+            self.bytes(Section::MissionTermText),
+        );
+        let offsets = self.u32s(Section::MissionPostingOffsets);
+        MissionIndex::new(trie, offsets, self.u32s(Section::MissionPostings))
     }
 
     /// Returns the record of a document.

@@ -6,6 +6,7 @@ pub(crate) mod domain;
 pub(crate) mod english;
 pub(crate) mod initials;
 pub(crate) mod letters;
+pub(crate) mod mission;
 pub(crate) mod registration_number;
 pub(crate) mod tag;
 pub(crate) mod tokenizer;

@@ -1,0 +1,185 @@
+//! Search in the words of missions, for what names do not say: "teach refugees to sew".
+//!
+//! It runs if names, aliases and kinds do not fill the page, and its hits rank below all others. Every word
+//! must be in the mission, in a name or in the location, and at least one in the mission. The list of the
+//! rarest word is read in rank order, then that of the next, because the rarest may be a place. Words match
+//! as a whole, in singular or plural; only the last may be incomplete or have a typo.
+
+use crate::query::{MatchKind, Rewrite};
+use crate::search::boolean_query::{BooleanQuery, Clause};
+use crate::search::fuzzy;
+use crate::search::ranking;
+use crate::search::searcher::Searcher;
+use crate::segment::forward_index::STOP_WORD_FLAG;
+use crate::segment::missions::MissionIndex;
+use crate::segment::packed::PackedU32s;
+use crate::segment::trie::{self, Cursor, TermRange};
+use crate::text::mission;
+
+/// Minimum length of a last word that may be incomplete.
+const MIN_PREFIX_LENGTH: usize = 3;
+/// Maximum number of words that a word may match. Of more, the most frequent are kept.
+const MAX_TERMS: usize = 32;
+/// Maximum number of words with a common beginning that are looked at to find them.
+const MAX_TERMS_COMPARED: usize = 2_048;
+/// Steps of a search: about one for each document of a list, and one for each other word that it is tested
+/// for.
+const STEPS: u32 = 6_000;
+/// Steps of an exhaustive search.
+const EXHAUSTIVE_STEPS: u32 = 1_000_000;
+
+/// A word of the query.
+struct MissionWord<'a> {
+    /// The documents with the word in their mission, one list for each form.
+    lists: Vec<PackedU32s<'a>>,
+    /// The clause for names and locations.
+    clause: Clause,
+}
+
+impl MissionWord<'_> {
+    fn posting_count(&self) -> usize {
+        self.lists.iter().map(|list| list.len()).sum()
+    }
+
+    fn is_in_mission(&self, document: u32) -> bool {
+        self.lists.iter().any(|list| list.contains(document))
+    }
+}
+
+impl<'a> Searcher<'a> {
+    /// Offers documents by the words of their missions. Does nothing the second time.
+    pub(crate) fn search_missions(&mut self) {
+        let index = self.segment.missions();
+        let reads_on = self.query.is_exhaustive && !self.top.is_full();
+        if self.has_searched_missions || index.is_empty() || (self.top.page_is_full() && !reads_on) {
+            return;
+        }
+        self.has_searched_missions = true;
+        let Some(query) = self.rewrite(Rewrite::AsTyped, ranking::MISSION_PENALTY, |_, _| Some(0)) else {
+            return;
+        };
+        if let Some(words) = self.mission_words(index, &query) {
+            self.offer_missions(&query, &words);
+        }
+        self.finish_rewrite(query);
+    }
+
+    /// Returns the words to search for, or `None` if one of them is unknown or all are optional.
+    fn mission_words(&self, index: MissionIndex<'a>, query: &BooleanQuery) -> Option<Vec<MissionWord<'a>>> {
+        let mut words = Vec::new();
+        for (number, clause) in query.clauses().iter().enumerate() {
+            if clause.is_optional {
+                continue;
+            }
+            let word = self.tokens.word(number);
+            let terms = mission_terms(
+                index,
+                word,
+                self.is_prefix(number),
+                number + 1 == self.word_count(),
+            );
+            let lists = terms.iter().map(|&term| index.postings(term));
+            let lists: Vec<_> = lists.filter(|list| list.len() > 0).collect();
+            if lists.is_empty() && query.ranges(clause).is_empty() {
+                return None;
+            }
+            words.push(MissionWord {
+                lists,
+                clause: *clause,
+            });
+        }
+        words.sort_by_key(MissionWord::posting_count);
+        Some(words)
+    }
+
+    fn offer_missions(&mut self, query: &BooleanQuery, words: &[MissionWord<'_>]) {
+        let mut steps_left = if self.query.is_exhaustive {
+            EXHAUSTIVE_STEPS
+        } else {
+            STEPS
+        };
+        for (driver, word) in words
+            .iter()
+            .enumerate()
+            .filter(|(_, word)| !word.lists.is_empty())
+        {
+            // The first documents of each list are the most prominent, and so are those of all together.
+            let mut documents: Vec<u32> = word
+                .lists
+                .iter()
+                .flat_map(|list| list.slice(0, steps_left as usize).iter())
+                .collect();
+            documents.sort_unstable();
+            documents.dedup();
+            for document in documents {
+                if steps_left == 0 {
+                    self.is_cut_short = true;
+                    return;
+                }
+                steps_left = steps_left.saturating_sub(words.len() as u32);
+                let score = self.segment.prominence(document) + query.penalty;
+                if self.top.rejects(score, document) {
+                    break;
+                }
+                let others = words.iter().enumerate().filter(|(number, _)| *number != driver);
+                if others
+                    .into_iter()
+                    .all(|(_, word)| self.has_word(document, query, word))
+                {
+                    self.offer(document, score, MatchKind::Mission, 0, Rewrite::AsTyped);
+                }
+            }
+        }
+    }
+
+    fn has_word(&self, document: u32, query: &BooleanQuery, word: &MissionWord<'_>) -> bool {
+        let is_in_record = || {
+            let terms = self.segment.record(document).all_terms();
+            terms
+                .iter()
+                .any(|term| query.matches(&word.clause, term & !STOP_WORD_FLAG))
+        };
+        word.is_in_mission(document) || is_in_record()
+    }
+}
+
+/// Returns the words of missions that a typed word matches.
+fn mission_terms(index: MissionIndex<'_>, word: &str, is_prefix: bool, is_last: bool) -> Vec<u32> {
+    let trie = index.trie();
+    let forms = mission::forms(word).filter_map(|form| trie.find(&form)?.exact_term());
+    let mut terms: Vec<u32> = forms.collect();
+    if is_prefix && word.len() >= MIN_PREFIX_LENGTH {
+        terms.extend(
+            trie.find(word)
+                .map(Cursor::terms)
+                .into_iter()
+                .flat_map(frequent(index)),
+        );
+    }
+    if terms.is_empty() && is_last {
+        let mut symbols = Vec::new();
+        trie::encode(word, &mut symbols);
+        let mut ranges = Vec::new();
+        if symbols.len() >= fuzzy::MIN_SYMBOLS {
+            fuzzy::find_within_one_edit(trie, &symbols, is_prefix, &mut ranges);
+        }
+        terms.extend(ranges.into_iter().flat_map(frequent(index)));
+        terms.sort_by_key(|&term| std::cmp::Reverse(index.postings(term).len()));
+        terms.truncate(MAX_TERMS);
+    }
+    terms.sort_unstable();
+    terms.dedup();
+    terms
+}
+
+/// Returns a function that maps a range to its most frequent terms.
+fn frequent(index: MissionIndex<'_>) -> impl Fn(TermRange) -> Vec<u32> {
+    move |range| {
+        let mut terms: Vec<u32> = (range.low..range.high).take(MAX_TERMS_COMPARED).collect();
+        if terms.len() > MAX_TERMS {
+            terms.sort_by_key(|&term| std::cmp::Reverse(index.postings(term).len()));
+            terms.truncate(MAX_TERMS);
+        }
+        terms
+    }
+}
