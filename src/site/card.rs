@@ -3,14 +3,12 @@
 use crate::app::urls::Urls;
 use crate::site::highlight::{Part, highlight};
 use crate::site::profile::facts::format_dollars_short;
+use crate::site::snippet;
 use crate::web::texts::{PUBLIC_EN, SearchTexts, fill};
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::{Cause, Causes};
 use directory::query::near::rounded_miles;
-use platform::text::cut;
 
-/// The maximum length of a description in characters.
-const MAX_DESCRIPTION_CHARS: usize = 180;
 const MAX_CAUSES: usize = 3;
 
 /// An item of a list of nonprofits; `site/card.html` renders it.
@@ -26,24 +24,21 @@ pub struct Card<'a> {
     pub distance: Option<String>,
     /// The yearly revenue, which tells nonprofits of the same name apart.
     pub size: Option<String>,
-    /// What the nonprofit does, in its own words or those of its return. Empty if only codes are known: the other fields
-    /// show what those mean.
-    pub description: String,
+    /// What the nonprofit does, in its own words or those of its return: the part that a search found, or the start. Empty
+    /// if only codes are known: the other fields show what those mean.
+    pub description: Vec<Part<'a>>,
     pub causes: Vec<&'a Cause>,
 }
 
 impl<'a> Card<'a> {
-    /// Creates the item; matches of the search words in the name are highlighted.
+    /// Creates the item; matches of the search words in the name and in the mission are highlighted.
     pub fn new(nonprofit: &Nonprofit<'a>, words: &[String], causes: &'a Causes) -> Card<'a> {
         let location = nonprofit.location();
-        let description = nonprofit.own_description.unwrap_or_default();
-        let short = cut(description, MAX_DESCRIPTION_CHARS);
         let revenue = nonprofit.revenue().filter(|revenue| *revenue > 0);
         let size = revenue.map(|revenue| {
             let amount = format_dollars_short(revenue, &PUBLIC_EN.profile);
             fill(PUBLIC_EN.search.revenue, &[("amount", &amount)])
         });
-        let is_cut = short.len() < description.len();
         Card {
             slug: nonprofit.slug,
             name: highlight(nonprofit.name, words),
@@ -52,11 +47,7 @@ impl<'a> Card<'a> {
             location,
             distance: None,
             size,
-            description: if is_cut {
-                format!("{short}…")
-            } else {
-                description.to_owned()
-            },
+            description: snippet::describe(nonprofit, words),
             causes: causes.of_set(nonprofit.causes).take(MAX_CAUSES).collect(),
         }
     }

@@ -31,3 +31,4 @@ pub mod share;
 pub mod share_cards;
 pub mod share_links;
 pub mod sitemaps;
+pub mod snippet;

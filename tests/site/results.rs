@@ -2,6 +2,7 @@
 
 use crate::files::{Row, bmf, nonprofit_row, nonprofit_rows};
 use crate::world::World;
+use serde_json::json;
 use std::collections::BTreeSet;
 
 on_both_databases!(
@@ -11,6 +12,7 @@ on_both_databases!(
     results_can_be_sorted_by_size_name_and_distance,
     nonprofits_of_the_same_name_are_told_apart,
     causes_have_titles_for_scripts_of_any_site,
+    the_part_of_a_mission_that_matches_is_shown_and_marked,
 );
 
 async fn page(world: &World, url: &str) -> String {
@@ -254,4 +256,25 @@ async fn causes_have_titles_for_scripts_of_any_site(world: &World) {
     assert_eq!(response.header("access-control-allow-origin"), "*");
     assert_eq!(response.header("cache-control"), "public, max-age=3600");
     assert!(!response.headers.contains_key("set-cookie"));
+}
+
+async fn the_part_of_a_mission_that_matches_is_shown_and_marked(world: &World) {
+    let rows = [shelter(1, &[]), shelter(2, &[])];
+    world.import_irs(bmf(&rows)).await.unwrap();
+    let long = format!(
+        "{} We teach <b>refugees</b> & others to sew.",
+        "Everybody is welcome. ".repeat(30)
+    );
+    let line = json!({"ein": "100000001", "description": "A house.", "descriptionLong": long});
+    world.import_nonprofits(&format!("{line}\n")).await.unwrap();
+    let found = page(world, "/search?q=refugee+shelter+sew").await;
+    assert_eq!(slugs(&found), ["shelter-number-1"]);
+    let text = "teach &#60;b&#62;<mark>refugees</mark>&#60;/b&#62; &#38; others to <mark>sew</mark>.";
+    assert!(found.contains(text), "{found}");
+    assert!(found.contains("<p class=\"hit-text\">…"), "{found}");
+    let by_name = page(world, "/search?q=shelter+number+1").await;
+    assert!(
+        by_name.contains("<p class=\"hit-text\">A house.</p>"),
+        "{by_name}"
+    );
 }

@@ -19,6 +19,8 @@ on_both_databases!(
     a_single_changed_nonprofit_reaches_a_running_server,
     without_a_snapshot_the_same_facts_are_shown,
     the_latest_revenue_known_ranks_nonprofits,
+    a_mission_and_a_website_in_a_return_are_found,
+    a_nonprofit_that_files_form_990_pf_is_described_as_a_private_foundation,
     without_the_store_only_sources_are_unavailable,
 );
 
@@ -348,4 +350,50 @@ async fn without_the_store_only_sources_are_unavailable(world: &World) {
     for path in [format!("{path}?include=sources"), format!("{path}/finances")] {
         assert_eq!(world.client.get(503, &path).await.code(), "unavailable", "{path}");
     }
+}
+
+async fn a_mission_and_a_website_in_a_return_are_found(world: &World) {
+    import_library(world).await;
+    import_return(world).await;
+    for (typed, terms) in [
+        ("reads%20children", vec!["reads", "children"]),
+        ("concord%20saturday", vec!["concord", "saturday"]),
+        ("granite.example", vec!["granite.example"]),
+        (
+            "https%3A%2F%2Fgranite.example%2Fbooks",
+            vec!["https://granite.example/books"],
+        ),
+    ] {
+        let found = world.client.get(200, &format!("/v0.2/search/{typed}")).await;
+        let first = &found.json["nonprofits"][0];
+        assert_eq!(first["ein"], LIBRARY, "{typed}");
+        assert_eq!(first["matchedTerms"], json!(terms), "{typed}");
+    }
+    let unknown = world.client.get(200, "/v0.2/search/02-0240384").await;
+    assert_eq!(unknown.json["nonprofits"], json!([]));
+}
+
+async fn a_nonprofit_that_files_form_990_pf_is_described_as_a_private_foundation(world: &World) {
+    import_library(world).await;
+    let without_mission = "update return_profiles set description = null, description_long = null";
+    let filed = |period: u32, form: &str| {
+        format!(
+            "insert into returns (ein, period, form, object_id, source, facts, digest) \
+             values (20240383, {period}, '{form}', '', :source, '{{}}', 0)"
+        )
+    };
+    let statements = [
+        RETURN,
+        without_mission,
+        &filed(202_406, "990"),
+        &filed(202_506, "990-PF"),
+    ];
+    import_facts(world, "990", "a.xml", &[LIBRARY], &statements).await;
+    let description = |response: &Response| response.nonprofit()["description"].as_str().unwrap().to_owned();
+    let foundation = world.client.details(200, LIBRARY).await;
+    assert!(description(&foundation).starts_with("A private foundation in Concord, NH"));
+    let statements = [filed(202_606, "990")];
+    import_facts(world, "990", "b.xml", &[LIBRARY], &[&statements[0]]).await;
+    let charity = world.client.details(200, LIBRARY).await;
+    assert!(description(&charity).starts_with("A public charity in Concord, NH"));
 }

@@ -60,13 +60,13 @@ impl Ein {
         format!("{:02}-{:07}", self.0 / 10_000_000, self.0 % 10_000_000)
     }
 
-    /// Parses an EIN with or without a dash or a prefix, such as `53-0196605` or `EIN: 530196605`.
+    /// Parses an EIN with or without a dash or a prefix, such as `53-0196605`, `53 0196605` or `EIN: 530196605`.
     ///
     /// The API does not accept these forms. Error messages and redirects of the site use them to name the right one.
     pub fn parse_lenient(text: &str) -> Option<Ein> {
         let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
         let rest = without_prefix(text);
-        match rest.split_once('-') {
+        match rest.split_once(['-', ' ']) {
             Some((front, back)) if front.len() == 2 && back.len() == 7 => {
                 let digits = front.bytes().chain(back.bytes());
                 digits
@@ -158,6 +158,7 @@ mod tests {
             "ein:530196605",
             "US-530196605",
             "EIN53-0196605",
+            "53 0196605",
             " 53-0196605 ",
         ] {
             assert_eq!(Ein::parse(written), None, "{written}");

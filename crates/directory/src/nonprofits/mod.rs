@@ -70,7 +70,7 @@ pub struct Nonprofit<'a> {
     pub own_description: Option<&'a str>,
     pub description_long: Option<&'a str>,
     pub website_url: Option<&'a str>,
-    /// Whether the website is the one in a file of the IRS. The search index has only the others.
+    /// Whether the website is the one in a file of the IRS. Search ranks it below the others.
     pub is_website_filed: bool,
     pub logo: Option<&'a str>,
     pub cover: Option<&'a str>,

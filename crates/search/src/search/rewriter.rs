@@ -129,17 +129,7 @@ impl Searcher<'_> {
             [_] | [_, _] => self.try_typos(&unknown),
             _ => {}
         }
-        if self.top.len() == 0 {
-            // The words as typed, if only in missions, are likelier than further corrections.
-            self.search_missions();
-        }
-        if self.top.len() == 0 {
-            match unknown[..] {
-                [] => (0..suspects).for_each(|index| self.try_first_letter(index)),
-                [one] => self.try_first_letter(one),
-                _ => {}
-            }
-        }
+        self.try_missions_and_first_letters(&unknown, suspects);
         if self.top.len() > 0 || count < 2 {
             return;
         }
@@ -162,6 +152,23 @@ impl Searcher<'_> {
             if best.is_some_and(|hit| self.segment.prominence(hit.document) >= ranking::OBSCURE_PROMINENCE) {
                 return;
             }
+        }
+    }
+
+    /// Searches missions for the words as typed, which is likelier than further corrections, and then corrects
+    /// the first letter of one word. Does nothing if something has been found.
+    fn try_missions_and_first_letters(&mut self, unknown: &[usize], suspects: usize) {
+        if self.top.len() > 0 {
+            return;
+        }
+        self.search_missions();
+        if self.top.len() > 0 {
+            return;
+        }
+        match *unknown {
+            [] => (0..suspects).for_each(|index| self.try_first_letter(index)),
+            [one] => self.try_first_letter(one),
+            _ => {}
         }
     }
 

@@ -47,11 +47,14 @@ impl TypedNumber {
         let mut groups: Vec<&str> = Vec::new();
         let mut is_labeled = false;
         for part in text.split(|c: char| c.is_whitespace() || matches!(c, ':' | '#' | '.' | ',')) {
-            if part.is_empty() {
-                continue;
-            }
-            if LABELS.iter().any(|label| part.eq_ignore_ascii_case(label)) {
+            let letters = part.bytes().take_while(u8::is_ascii_alphabetic).count();
+            let (label, part) = part.split_at(letters);
+            if LABELS.iter().any(|known| label.eq_ignore_ascii_case(known)) {
                 is_labeled = true;
+            } else if !label.is_empty() {
+                return None;
+            }
+            if part.is_empty() {
                 continue;
             }
             if !part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
@@ -97,6 +100,7 @@ mod tests {
             " 53 0196605 ",
             "EIN 53-0196605",
             "ein:530196605",
+            "EIN53-0196605",
             "Tax ID #53-0196605",
             "530 196 605",
             "53-0196605 EIN",
