@@ -22,11 +22,12 @@ const MIN_PREFIX_LENGTH: usize = 3;
 const MAX_TERMS: usize = 32;
 /// Maximum number of words with a common beginning that are looked at to find them.
 const MAX_TERMS_COMPARED: usize = 2_048;
-/// Steps of a search: about one for each document of a list, and one for each other word that it is tested
-/// for.
-const STEPS: u32 = 6_000;
-/// Steps of an exhaustive search.
+/// Steps of a search: one for each document that is read, and one for every few lists that it is looked up in.
+const STEPS: u32 = 2_000;
+/// Further steps of an exhaustive search.
 const EXHAUSTIVE_STEPS: u32 = 1_000_000;
+/// Number of lists in which a document is looked up in one step.
+const LISTS_PER_STEP: usize = 4;
 
 /// A word of the query.
 struct MissionWord<'a> {
@@ -39,6 +40,16 @@ struct MissionWord<'a> {
 impl MissionWord<'_> {
     fn posting_count(&self) -> usize {
         self.lists.iter().map(|list| list.len()).sum()
+    }
+
+    /// Returns about `limit` of the most prominent documents, in rank order.
+    fn first_documents(&self, limit: usize) -> Vec<u32> {
+        let from_each = limit.div_ceil(self.lists.len().max(1));
+        let lists = self.lists.iter();
+        let mut documents: Vec<u32> = lists.flat_map(|list| list.slice(0, from_each).iter()).collect();
+        documents.sort_unstable();
+        documents.dedup();
+        documents
     }
 
     fn is_in_mission(&self, document: u32) -> bool {
@@ -92,44 +103,43 @@ impl<'a> Searcher<'a> {
         Some(words)
     }
 
+    /// Offers what the usual steps find. An exhaustive search reads on, and what it finds then comes after.
     fn offer_missions(&mut self, query: &BooleanQuery, words: &[MissionWord<'_>]) {
-        let mut steps_left = if self.query.is_exhaustive {
-            EXHAUSTIVE_STEPS
-        } else {
-            STEPS
-        };
-        for (driver, word) in words
-            .iter()
-            .enumerate()
-            .filter(|(_, word)| !word.lists.is_empty())
-        {
-            // The first documents of each list are the most prominent, and so are those of all together.
-            let mut documents: Vec<u32> = word
-                .lists
-                .iter()
-                .flat_map(|list| list.slice(0, steps_left as usize).iter())
-                .collect();
-            documents.sort_unstable();
-            documents.dedup();
-            for document in documents {
-                if steps_left == 0 {
-                    self.is_cut_short = true;
-                    return;
-                }
-                steps_left = steps_left.saturating_sub(words.len() as u32);
-                let score = self.segment.prominence(document) + query.penalty;
+        self.offer_within(STEPS, f32::INFINITY, query, words);
+        if self.query.is_exhaustive && !self.top.is_full() {
+            let last = self.top.hits().last();
+            let max_score = last.map_or(f32::INFINITY, |hit| hit.score.next_down());
+            self.is_cut_short |= !self.offer_within(EXHAUSTIVE_STEPS, max_score, query, words);
+        }
+    }
+
+    /// Reads the lists of each word in turn, with an equal share of the steps, so that the hits do not depend on
+    /// how many are wanted. Returns `false` if a list was left before its end.
+    fn offer_within(
+        &mut self,
+        steps: u32,
+        max_score: f32,
+        query: &BooleanQuery,
+        words: &[MissionWord<'_>],
+    ) -> bool {
+        let mut reads_all = true;
+        let steps = steps as usize / words.len().max(1);
+        for (driver, word) in words.iter().enumerate() {
+            let others = || words.iter().enumerate().filter(|(number, _)| *number != driver);
+            let lists: usize = others().map(|(_, word)| word.lists.len() + 1).sum();
+            let limit = steps / (1 + lists / LISTS_PER_STEP);
+            reads_all &= word.posting_count() <= limit;
+            for document in word.first_documents(limit) {
+                let score = (self.segment.prominence(document) + query.penalty).min(max_score);
                 if self.top.rejects(score, document) {
                     break;
                 }
-                let others = words.iter().enumerate().filter(|(number, _)| *number != driver);
-                if others
-                    .into_iter()
-                    .all(|(_, word)| self.has_word(document, query, word))
-                {
+                if others().all(|(_, word)| self.has_word(document, query, word)) {
                     self.offer(document, score, MatchKind::Mission, 0, Rewrite::AsTyped);
                 }
             }
         }
+        reads_all
     }
 
     fn has_word(&self, document: u32, query: &BooleanQuery, word: &MissionWord<'_>) -> bool {
