@@ -90,6 +90,8 @@ fn a_filed_domain_is_found_after_all_others() {
     let index = build(&[
         Document {
             filed_domain: Some("http://www.harborlight.org/home"),
+            postal_code: Some("97201"),
+            kinds: &["shelter"],
             ..named("Harbor Light Mission")
         },
         Document {

@@ -7,8 +7,9 @@
 /// The first character of a tag. No other term starts with it.
 pub(crate) const TAG_START: char = '/';
 
-/// What the tags of filed domains start with after [`TAG_START`]; no kind does.
-const FILED_DOMAIN_START: char = '@';
+/// What the tags of filed domains start with after [`TAG_START`]; no kind does. Like every sign in a term, it sorts before
+/// digits and letters, as the trie requires.
+const FILED_DOMAIN_START: char = '.';
 
 /// Number of digits of a postal code.
 const POSTAL_CODE_DIGITS: usize = 5;
