@@ -63,13 +63,14 @@
 //!
 //! Words in any order, the last one possibly incomplete; with or without accents, apostrophes, "&", "Inc",
 //! "the", "of"; "St" for "Saint", plural for singular; joined or split; with a location added; with a typo in
-//! a word of four letters or more; initials that are not themselves a word; a nine-digit registration number
-//! or its first five digits, with or without hyphens; a postal code; a domain, or a name spelled as a domain.
+//! a word of four letters or more; initials that are not themselves a word, joined or letter by letter; digits
+//! for words; a nine-digit registration number or its first five digits, with or without hyphens, a space or
+//! a label; a postal code; a domain or a URL, or a name spelled as a domain.
 //! With a [`Thesaurus`] also aliases and kinds of organizations. The exact display name is among the first
 //! three: only aliases, and names that start with the text and belong to a document ten thousand times as
-//! large, come before it. The first hits are the same for every limit.
-//! Below all of these come documents whose mission has the words. [`MatchKind`] and [`Rewrite`] list the ways to match, and [`Index::explain`] says why a document has its
-//! score.
+//! large, come before it. The first hits are the same for every limit. Below all of these come documents
+//! whose mission has the words. [`MatchKind`] and [`Rewrite`] list the ways to match, and [`Index::explain`]
+//! says why a document has its score.
 
 mod builder;
 mod explain;

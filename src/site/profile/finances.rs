@@ -163,6 +163,7 @@ mod tests {
             expenses: None,
             assets: Some(-5),
             is_final: false,
+            is_private_foundation: false,
         };
         let finances = Finances::of_latest(Some(latest), t);
         assert_eq!(finances.years.len(), 1);

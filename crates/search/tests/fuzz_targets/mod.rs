@@ -20,6 +20,8 @@ static INDEX: LazyLock<Index<Vec<u8>>> = LazyLock::new(|| {
             location: &[city],
             registration_number: Some("530196605"),
             domain: Some("redcross.org"),
+            filed_domain: Some("https://www.filed.example/home"),
+            mission: &["We teach refugees to sew."],
             labels: &["cause:health"],
             ..Document::default()
         };
