@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::query::{Hit, MatchKind, Query, Rewrite};
+use crate::query::{Hit, MAX_WORDS, MatchKind, Query, Rewrite};
 use crate::search::execute::execute;
 use crate::segment::forward_index::STOP_WORD_FLAG;
 use crate::segment::reader::Segment;
@@ -19,6 +19,10 @@ pub struct Explanation {
     pub name: String,
     /// The typed words, each with the word of the document that it matches.
     pub words: Vec<(String, String)>,
+    /// The phrase for a kind of organization whose meaning is near that of the query, if it was found so.
+    pub meaning: Option<String>,
+    /// The words that were left out.
+    pub left_out: Vec<String>,
 }
 
 /// Executes a query and explains its hits, best first.
@@ -50,7 +54,20 @@ pub(crate) fn explain(segment: Segment<'_>, query: &Query<'_>) -> Vec<Explanatio
                 }
             }
         }
+        let meaning = match (hit.rewrite, query.intent) {
+            (Rewrite::Meaning(number), Some(intent)) => intent.concept(number),
+            _ => None,
+        };
+        let left_out = match hit.rewrite {
+            Rewrite::Part(kept) => (0..results.tokens.len().min(MAX_WORDS))
+                .filter(|index| kept >> index & 1 == 0)
+                .map(|index| results.tokens.word(index).to_owned())
+                .collect(),
+            _ => Vec::new(),
+        };
         Explanation {
+            meaning: meaning.map(|(phrase, _)| phrase.to_owned()),
+            left_out,
             hit: *hit,
             prominence: segment.prominence(hit.document),
             name: name.join(" "),
@@ -102,6 +119,12 @@ impl fmt::Display for Explanation {
             Rewrite::FirstLetter(_) => f.write_str("; a first letter was corrected")?,
             Rewrite::TwoTypos(..) => f.write_str("; two typos were corrected")?,
             Rewrite::Drop(_) => f.write_str("; a word was dropped")?,
+            Rewrite::Part(_) if self.left_out.is_empty() => {}
+            Rewrite::Part(_) => write!(f, "; left out: {}", self.left_out.join(", "))?,
+            Rewrite::Meaning(_) => {
+                let phrase = self.meaning.as_deref().unwrap_or_default();
+                write!(f, "; the words were read as \"{phrase}\"")?;
+            }
         }
         for (typed, matching) in self.words.iter().filter(|(typed, matching)| typed != matching) {
             write!(f, "; {typed} matched {matching}")?;

@@ -75,6 +75,7 @@
 mod builder;
 mod explain;
 mod index;
+mod intent;
 mod merge_filter;
 #[cfg(test)]
 mod property_tests;
@@ -89,6 +90,7 @@ mod unknown_words;
 pub use builder::{BuildError, Document, IndexBuilder, Thesaurus};
 pub use explain::Explanation;
 pub use index::Index;
+pub use intent::{Intent, PlaceLabels, TextMeaning, WordVectors, WordVectorsError};
 pub use merge_filter::MergeFilter;
 pub use query::{Hit, MatchKind, Query, Rewrite, SearchResults};
 pub use search::ranking::EXACT_NAME_RANK;

@@ -8,6 +8,7 @@
 use crate::query::{Hit, MatchKind, Rewrite};
 use crate::search::budget::ENOUGH_HITS;
 use crate::search::ranking;
+use crate::search::top_k::PAGE_SIZE;
 
 /// Decides which hits of several segments belong in the merged results.
 ///
@@ -44,20 +45,23 @@ pub struct MergeFilter {
     has_first_letter: bool,
     /// A hit was found without dropping a word.
     has_complete: bool,
+    /// The hits for the whole query fill the first page.
+    has_page: bool,
 }
 
 impl MergeFilter {
     /// Creates a filter from the hits of all segments for a query with this `limit`.
     pub fn new<'h>(hits: impl IntoIterator<Item = &'h Hit>, limit: usize) -> Self {
         let mut filter = Self::default();
-        let mut unchanged = 0;
+        let (mut unchanged, mut whole) = (0, 0);
         let mut best_score = f32::NEG_INFINITY;
         for hit in hits {
             let by_identifier = is_by_identifier(hit);
             filter.has_identified |= by_identifier && hit.score >= ranking::MIN_IDENTIFIED_SCORE;
-            filter.has_complete |= !matches!(hit.rewrite, Rewrite::Drop(_));
+            filter.has_complete |= !matches!(hit.rewrite, Rewrite::Drop(_)) && !hit.rewrite.is_relaxed();
+            whole += usize::from(!hit.rewrite.is_relaxed());
             if hit.kind == MatchKind::Mission {
-                // Missions are searched last and say nothing about other hits.
+                // Missions are searched after names and say nothing about hits in names.
                 continue;
             }
             filter.has_typed |= !by_identifier && hit.rewrite == Rewrite::AsTyped;
@@ -74,6 +78,7 @@ impl MergeFilter {
                 best_score = best_score.max(hit.score);
             }
         }
+        filter.has_page = whole >= PAGE_SIZE;
         filter.has_enough = unchanged >= ENOUGH_HITS.min(limit) && best_score >= ranking::OBSCURE_SCORE;
         filter
     }
@@ -92,6 +97,7 @@ impl MergeFilter {
                 !self.has_typed && !self.has_enough && !self.has_one_changed && !self.has_first_letter
             }
             Rewrite::Drop(_) => !self.has_complete,
+            Rewrite::Part(_) | Rewrite::Meaning(_) => !self.has_page,
         }
     }
 }

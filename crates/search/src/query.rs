@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::intent::Intent;
 use crate::text::tokenizer::Tokens;
 
 /// Maximum number of words of a query; further words are ignored.
@@ -21,6 +22,9 @@ pub struct Query<'a> {
     /// Read on until there are `limit` hits or no further document matches, within a larger budget. The first
     /// hits stay those of the usual search.
     pub is_exhaustive: bool,
+    /// What is known about the meaning of words. If it is set, documents that match only a part of the query or
+    /// its meaning follow those that match all of it, until the first page is full.
+    pub intent: Option<&'a Intent>,
 }
 
 impl<'a> Query<'a> {
@@ -32,6 +36,7 @@ impl<'a> Query<'a> {
             filter: &[],
             exclude: None,
             is_exhaustive: false,
+            intent: None,
         }
     }
 }
@@ -44,6 +49,7 @@ impl fmt::Debug for Query<'_> {
             .field("filter", &self.filter)
             .field("exclude", &self.exclude.is_some())
             .field("is_exhaustive", &self.is_exhaustive)
+            .field("intent", &self.intent.is_some())
             .finish()
     }
 }
@@ -98,6 +104,11 @@ pub enum Rewrite {
     TwoTypos(u8, u8),
     /// This word was dropped.
     Drop(u8),
+    /// Only the words with these bits were searched for.
+    Part(u32),
+    /// The query was read as a kind of organization: that of the phrase with this number of the
+    /// [`Intent`](crate::Intent).
+    Meaning(u16),
 }
 
 impl Rewrite {
@@ -106,7 +117,12 @@ impl Rewrite {
         matches!(
             self,
             Self::Typo(_) | Self::FirstLetter(_) | Self::TwoTypos(..) | Self::Drop(_)
-        )
+        ) || self.is_relaxed()
+    }
+
+    /// Returns `true` if the document matches only a part of the query or its meaning.
+    pub(crate) fn is_relaxed(self) -> bool {
+        matches!(self, Self::Part(_) | Self::Meaning(_))
     }
 }
 
@@ -160,6 +176,11 @@ impl SearchResults<'_> {
     /// Returns `true` if the words as typed are the complete display name of `hit`.
     pub fn is_exact_name(&self, hit: &Hit) -> bool {
         hit.kind == MatchKind::ExactName && hit.rewrite == Rewrite::AsTyped && self.tokens.last_is_prefix()
+    }
+
+    /// Returns the text of the query.
+    pub fn text(&self) -> &str {
+        self.text
     }
 
     /// Returns the normalized words of the query.

@@ -19,12 +19,16 @@ const TYPED_STEPS_WITH_FULL_PAGE: u32 = 1_000;
 const CORRECTION_STEPS: u32 = 4_000;
 /// Steps for a correction once something has been found.
 const CORRECTION_STEPS_WITH_HITS: u32 = 256;
+/// Steps for a part of the query or its meaning.
+const RELAXED_STEPS: u32 = 8_000;
 
 impl Searcher<'_> {
     /// Returns the number of steps that the next pass may take.
     pub(crate) fn pass_budget(&self, query: &BooleanQuery) -> u32 {
         let hits = self.top.len();
-        let budget = if query.rewrite.is_correction() {
+        let budget = if query.rewrite.is_relaxed() {
+            RELAXED_STEPS
+        } else if query.rewrite.is_correction() {
             if hits == 0 && !self.has_prefix_match {
                 CORRECTION_STEPS
             } else {

@@ -28,6 +28,7 @@ pub(crate) fn execute<'a>(segment: Segment<'a>, query: &Query<'a>) -> (SearchRes
         }
         if !is_number && !is_identified && !searcher.tokens.is_empty() {
             searcher.search_missions();
+            searcher.search_intent();
         }
     }
     let is_complete =

@@ -7,6 +7,7 @@ use crate::segment::labels::LabelPostings;
 use crate::segment::reader::Segment;
 
 /// The documents that may be in the results of a query.
+#[derive(Clone)]
 pub(crate) struct Filter<'a> {
     /// The labels of each group, the group with the fewest documents first.
     groups: Vec<Vec<LabelPostings<'a>>>,
@@ -31,6 +32,13 @@ impl<'a> Filter<'a> {
             exclude: query.exclude,
             document_count: segment.document_count(),
         }
+    }
+
+    /// Requires one label of a further group.
+    pub(crate) fn add_group(&mut self, labels: Vec<LabelPostings<'a>>) {
+        self.groups.push(labels);
+        self.groups
+            .sort_by_key(|group| group.iter().map(LabelPostings::len).sum::<usize>());
     }
 
     /// Returns `true` if no document can match.

@@ -22,10 +22,17 @@ const MAX_KINDS: usize = 4;
 
 /// Words of the query that mean a kind.
 #[derive(Clone, Debug)]
-struct KindWords {
-    words: Range<usize>,
+pub(crate) struct KindWords {
+    pub words: Range<usize>,
     /// The tags of the kinds.
-    tags: Vec<u32>,
+    pub tags: Vec<u32>,
+}
+
+impl KindWords {
+    /// Returns the words, one bit for each.
+    pub(crate) fn mask(&self) -> u64 {
+        self.words.clone().fold(0, |mask, word| mask | 1 << word)
+    }
 }
 
 impl Searcher<'_> {
@@ -78,7 +85,7 @@ impl Searcher<'_> {
                 }
                 return Some(0);
             };
-            let mask = kind.words.clone().fold(0, |mask, word| mask | 1 << word);
+            let mask = kind.mask();
             let tags = kind.tags.iter().map(|&tag| TermRange::single(tag));
             if kind.words.len() == 1 {
                 // The word may also be meant as a part of a name.
@@ -100,7 +107,7 @@ impl Searcher<'_> {
     }
 
     /// Returns the words that mean kinds, from left to right, preferring longer phrases.
-    fn find_kinds(&self) -> Vec<KindWords> {
+    pub(crate) fn find_kinds(&self) -> Vec<KindWords> {
         let mut kinds = Vec::new();
         if self.segment.kind_phrases().is_empty() {
             return kinds;

@@ -20,6 +20,8 @@ pub(crate) mod planner;
 pub(crate) mod postings;
 pub(crate) mod prefilter;
 pub(crate) mod ranking;
+pub(crate) mod reading;
+pub(crate) mod relaxed;
 pub(crate) mod rewriter;
 pub(crate) mod run_together;
 pub(crate) mod searcher;

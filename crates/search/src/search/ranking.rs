@@ -68,6 +68,16 @@ pub(crate) const DROPPED_WORD_PENALTY: f32 = -14.0;
 /// The words are in the mission: below every other match, whatever the prominence.
 pub(crate) const MISSION_PENALTY: f32 = -64.0;
 
+/// A document matches a part of the query or its meaning: below all that match the query, also in the mission ...
+const RELAXED_PENALTY: f32 = -250.0;
+/// ... and in the order of the similarity of that part or meaning to the query.
+const SIMILARITY_BONUS: f32 = 100.0;
+
+/// Returns what a search for a part of the query or its meaning adds to the score.
+pub(crate) fn relaxed_penalty(similarity: f32) -> f32 {
+    RELAXED_PENALTY + SIMILARITY_BONUS * similarity.clamp(0.0, 1.0)
+}
+
 /// Maximum bonus of a match that is not a prefix of a name.
 pub(crate) const MAX_ANYWHERE_BONUS: f32 =
     FIRST_WORD_BONUS + SAME_NAME_BONUS + ADJACENT_BONUS + COVERAGE_BONUS;

@@ -63,6 +63,7 @@ impl Searcher<'_> {
         };
         let typed_index = self.rewrites.len();
         self.evaluate(typed);
+        self.has_typed_prefix_match = self.has_prefix_match;
         for index in 0..count.saturating_sub(1) {
             self.try_join(index);
         }
@@ -138,7 +139,7 @@ impl Searcher<'_> {
                 self.try_typos(&[one.min(other), one.max(other)]);
             }
         }
-        if self.top.len() > 0 {
+        if self.top.len() > 0 || self.query.intent.is_some() {
             return;
         }
         // The most frequent word says the least, and the rarest is dropped last.

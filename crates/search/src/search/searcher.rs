@@ -34,6 +34,8 @@ pub(crate) struct Searcher<'a> {
     pub has_searched_missions: bool,
     /// Whether a name, filtered out or not, starts with the words of a rewrite.
     pub has_prefix_match: bool,
+    /// Whether a name, filtered out or not, starts with the words as typed.
+    pub has_typed_prefix_match: bool,
     /// The position of each word in the trie.
     pub cursors: Vec<Option<Cursor<'a>>>,
     /// The rewrites tried so far; a hit refers to the one that found it.
@@ -55,6 +57,7 @@ impl<'a> Searcher<'a> {
             is_cut_short: false,
             has_searched_missions: false,
             has_prefix_match: false,
+            has_typed_prefix_match: false,
             cursors: Vec::new(),
             rewrites: Vec::with_capacity(4),
         }
