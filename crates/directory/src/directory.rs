@@ -28,6 +28,8 @@ pub struct Directory {
     /// Where snapshots are stored.
     pub(super) folder: PathBuf,
     pub(super) causes: &'static Causes,
+    /// Whether searches find kinds of nonprofits by meaning.
+    pub(super) by_meaning: bool,
     /// How servers that share the store share snapshots. `None` for a store on one machine.
     pub(super) sharing: Option<Sharing>,
     /// A checksum of everything besides the revision of the store that responses depend on.
@@ -66,6 +68,7 @@ impl Directory {
             store,
             folder: data.join("directory"),
             causes,
+            by_meaning: true,
             sharing: None,
             tag_seed: tag_seed.finalize(),
             view: ArcSwap::default(),
@@ -79,6 +82,17 @@ impl Directory {
     pub fn with_sharing(self, sharing: Sharing) -> Directory {
         Directory {
             sharing: Some(sharing),
+            ..self
+        }
+    }
+
+    /// Sets whether searches find kinds of nonprofits by meaning. They do by default.
+    #[must_use]
+    pub fn with_meaning(self, by_meaning: bool) -> Directory {
+        Directory {
+            by_meaning,
+            // Other responses have other entity tags.
+            tag_seed: self.tag_seed ^ u32::from(!by_meaning),
             ..self
         }
     }

@@ -4,12 +4,17 @@
 
 use crate::nonprofits::ein::Ein;
 use crate::query::filter::{FilterField, SearchFilter};
+use crate::query::intent::intent;
+use crate::query::interpretation;
 use crate::query::near::Area;
 use crate::snapshot::view::{HitLocation, View};
-use ::search::{Rewrite, Tokens};
+use ::search::{Explanation, Rewrite, Tokens};
 
 /// How many results are considered for each filter.
 pub const MAX_CONSIDERED: usize = 50;
+
+/// How many results decide how the words were read.
+const FIRST_PAGE: usize = 10;
 
 /// Why a search found what it found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +25,8 @@ pub struct Diagnosis {
     pub typos: Vec<(String, String)>,
     /// The words that the results may lack, as typed.
     pub dropped_words: Vec<String>,
+    /// What the kinds of nonprofits are called as which the words were read.
+    pub kinds: Vec<String>,
     /// For each field of the filter, how many of the first results it removed: of those that the other fields accept, at
     /// most [`MAX_CONSIDERED`].
     pub removed: Vec<(FilterField, usize)>,
@@ -42,8 +49,16 @@ impl View {
             let unknown = self.unknown_words(&tokens);
             diagnosis.unknown_words = unknown.into_iter().map(as_typed).collect();
         }
-        for (rewrite, words) in self.find_rewrites(text, filter) {
-            let corrected = match rewrite {
+        let explanations = self.explain_hits(text, filter);
+        let hits = explanations
+            .iter()
+            .take(FIRST_PAGE)
+            .map(|explanation| &explanation.hit);
+        let read = interpretation::of_hits(intent(self.by_meaning), text, &tokens, hits);
+        diagnosis.kinds = read.kinds;
+        diagnosis.dropped_words = read.left_out;
+        for Explanation { hit, words, .. } in explanations {
+            let corrected = match hit.rewrite {
                 Rewrite::Typo(one) | Rewrite::FirstLetter(one) => vec![one],
                 Rewrite::TwoTypos(one, two) => vec![one, two],
                 Rewrite::Drop(dropped) if usize::from(dropped) < tokens.len() => {
@@ -79,18 +94,15 @@ impl View {
         unknown
     }
 
-    /// Returns how each of the first results was found, with the typed words and the words that they matched.
-    fn find_rewrites(&self, text: &str, filter: &SearchFilter) -> Vec<(Rewrite, Vec<(String, String)>)> {
+    /// Returns how each of the first results was found, best first in the snapshot and in the overlay.
+    fn explain_hits(&self, text: &str, filter: &SearchFilter) -> Vec<Explanation> {
         let Some(snapshot) = &self.snapshot else {
             return Vec::new();
         };
         self.with_queries(snapshot, text, MAX_CONSIDERED, filter, |query, overlay_query| {
             let in_overlay = self.overlay.index().map(|index| index.explain(overlay_query));
             let explanations = snapshot.index().explain(query).into_iter();
-            explanations
-                .chain(in_overlay.into_iter().flatten())
-                .map(|explanation| (explanation.hit.rewrite, explanation.words))
-                .collect()
+            explanations.chain(in_overlay.into_iter().flatten()).collect()
         })
     }
 

@@ -1,5 +1,6 @@
 //! Explains the ranking of search results, for `causeway search --explain`.
 
+use crate::query::intent::intent;
 use crate::snapshot::view::View;
 use ::search::{MergeFilter, Query};
 
@@ -20,15 +21,18 @@ impl View {
         let Some(snapshot) = &self.snapshot else {
             return Vec::new();
         };
+        let intent = Some(intent(self.by_meaning));
         let is_replaced = |position: u32| self.overlay.replaces(position);
         let from_snapshot = snapshot.index().explain(&Query {
             limit: take,
             exclude: Some(&is_replaced),
+            intent,
             ..Query::new(text)
         });
         let from_overlay = self.overlay.index().map_or_else(Vec::new, |index| {
             index.explain(&Query {
                 limit: take,
+                intent,
                 ..Query::new(text)
             })
         });

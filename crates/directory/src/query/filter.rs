@@ -20,6 +20,9 @@ pub struct SearchFilter {
     pub is_deductible: bool,
     /// The circle in which a nonprofit must be.
     pub near: Option<Near>,
+    /// Whether a nonprofit must have all words. Otherwise those that match only a part of the words or their meaning
+    /// follow, if few have all.
+    pub words_only: bool,
 }
 
 /// A field of a [`SearchFilter`].
@@ -127,6 +130,7 @@ mod tests {
             is_disbursable: true,
             is_deductible: true,
             near: Near::parse(Some("97201"), None).unwrap(),
+            words_only: false,
         };
         assert_eq!(filter.fields().collect::<Vec<_>>(), FilterField::ALL);
         assert_eq!(filter.label_groups()[0], ["cause:animals", "cause:arts"]);

@@ -5,6 +5,8 @@ pub mod diagnosis;
 pub mod ein_status;
 mod explain;
 pub mod filter;
+mod intent;
+pub mod interpretation;
 pub mod matching;
 pub mod near;
 pub mod search;

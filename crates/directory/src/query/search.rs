@@ -2,6 +2,8 @@
 
 use crate::nonprofits::Nonprofit;
 use crate::query::filter::{Order, SearchFilter};
+use crate::query::intent::intent;
+use crate::query::interpretation::{self, Interpretation};
 use crate::query::near::{Area, Near};
 use crate::snapshot::Snapshot;
 use crate::snapshot::view::{HitLocation, View};
@@ -36,6 +38,8 @@ pub struct AllHits {
     pub hits: Arc<[HitRef]>,
     /// Whether there are no others.
     pub is_complete: bool,
+    /// How the words were read to find those that do not have all of them. `None` if all have.
+    pub interpretation: Option<Arc<Interpretation>>,
 }
 
 /// Returns a function that maps each hit to its matched words. Consecutive hits mostly share them.
@@ -85,10 +89,15 @@ impl View {
             return;
         };
         self.with_queries(snapshot, text, take, filter, |query, overlay_query| {
-            let hits = snapshot.index().search(query).hits;
+            // A list is matched by names, and a part of a name is another nonprofit.
+            let [query, overlay_query] = [query, overlay_query].map(|query| Query {
+                intent: None,
+                ..*query
+            });
+            let hits = snapshot.index().search(&query).hits;
             out.extend(hits.iter().map(|hit| HitLocation::Snapshot(hit.document)));
             if let Some(index) = self.overlay.index() {
-                let hits = index.search(overlay_query).hits;
+                let hits = index.search(&overlay_query).hits;
                 out.extend(hits.iter().map(|hit| HitLocation::Overlay(hit.document)));
             }
         });
@@ -121,10 +130,14 @@ impl View {
             let from_overlay = self.overlay.index().map(|index| index.search(&overlay_query));
             let is_complete =
                 from_snapshot.is_complete && from_overlay.as_ref().is_none_or(|results| results.is_complete);
+            let interpretation = query
+                .intent
+                .and_then(|intent| interpretation::of_results(intent, &from_snapshot, from_overlay.as_ref()));
             let hits = self.merge(from_snapshot, from_overlay, take);
             AllHits {
                 is_complete: is_complete && hits.len() < take,
                 hits,
+                interpretation: interpretation.map(Arc::new),
             }
         })
     }
@@ -190,6 +203,7 @@ impl View {
             } else {
                 None
             },
+            intent: (!filter.words_only).then(|| intent(self.by_meaning)),
             ..Query::new(text)
         };
         let overlay_query = Query {

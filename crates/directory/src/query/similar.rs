@@ -1,15 +1,27 @@
-//! Similar nonprofits: those with a cause in common, in the same city or else the same state, of about the same size.
+//! Similar nonprofits: those with a cause in common, in the same city or else the same state, of about the same size, whose
+//! names and categories mean about the same.
 //!
 //! The lists of the index are in the order of prominence, which is mostly size. Those that are next to a nonprofit in the
 //! list of its city are therefore the ones of about its size, and only they are read.
 
 use crate::nonprofits::Nonprofit;
+use crate::nonprofits::ntee::Ntee;
+use crate::query::intent::intent;
 use crate::snapshot::documents::{city_label, state_label};
 use crate::snapshot::view::View;
 use std::cmp::Reverse;
 
 /// How many nonprofits of a list are read, above and below.
 const MAX_READ: usize = 128;
+
+/// How finely similarities are told apart: hundredths.
+const SIMILARITY_STEPS: f32 = 100.0;
+
+/// Returns what says most about the work of a nonprofit: its name and its category.
+fn description(nonprofit: &Nonprofit<'_>) -> String {
+    let category = nonprofit.ntee.map_or("", Ntee::title);
+    format!("{} {category}", nonprofit.name)
+}
 
 impl View {
     /// Returns up to `take` nonprofits that are similar, the most similar first. Nonprofits that changed since the
@@ -19,6 +31,8 @@ impl View {
         if nonprofit.causes.is_empty() {
             return similar;
         }
+        let intent = intent(self.by_meaning);
+        let meaning = intent.meaning(&description(nonprofit));
         for (place, label) in [
             (nonprofit.city, city_label(nonprofit.city)),
             (nonprofit.state, state_label(nonprofit.state)),
@@ -27,14 +41,28 @@ impl View {
                 continue;
             }
             let mut found = self.neighbors(nonprofit, &label);
-            found.retain(|(_, other)| !similar.iter().any(|known: &Nonprofit<'_>| known.id == other.id));
-            found.sort_by_key(|(distance, other)| {
+            found.sort_by_cached_key(|(distance, other)| {
                 let common = nonprofit.causes.bits() & other.causes.bits();
                 let has_same_code = nonprofit.ntee.is_some() && nonprofit.ntee == other.ntee;
-                (Reverse(has_same_code), Reverse(common.count_ones()), *distance)
+                let similarity = meaning.as_ref().and_then(|meaning| {
+                    let similarity = meaning.similarity(&intent.meaning(&description(other))?);
+                    // Hundredths, so that causes and size decide among those that are about equally similar.
+                    Some((similarity * SIMILARITY_STEPS).round() as i32)
+                });
+                (
+                    Reverse(similarity),
+                    Reverse(has_same_code),
+                    Reverse(common.count_ones()),
+                    *distance,
+                )
             });
-            let missing = take - similar.len();
-            similar.extend(found.into_iter().map(|(_, other)| other).take(missing));
+            for (_, other) in found {
+                // Chapters of one parent have the same name, and one of them says as much as all.
+                let has_name = |known: &Nonprofit<'_>| known.name.eq_ignore_ascii_case(other.name);
+                if similar.len() < take && !has_name(nonprofit) && !similar.iter().any(has_name) {
+                    similar.push(other);
+                }
+            }
         }
         similar
     }

@@ -182,6 +182,7 @@ impl Directory {
             tag: Some(self.tag(revision)),
             snapshot: Some(snapshot),
             overlay,
+            by_meaning: self.by_meaning,
             counts: OnceLock::new(),
         }));
     }

@@ -23,6 +23,8 @@ pub struct View {
     pub tag: Option<Arc<str>>,
     pub snapshot: Option<Arc<Snapshot>>,
     pub overlay: Overlay,
+    /// Whether searches find kinds of nonprofits by meaning.
+    pub(crate) by_meaning: bool,
     /// Computed when they are first needed.
     pub(crate) counts: OnceLock<Counts>,
 }

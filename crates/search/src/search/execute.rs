@@ -23,12 +23,17 @@ pub(crate) fn execute<'a>(segment: Segment<'a>, query: &Query<'a>) -> (SearchRes
         if is_number && searcher.top.len() == 0 {
             // Nothing else is similar to a number that no document has.
             searcher.search_typed_words();
-        } else if !is_identified && !searcher.tokens.is_empty() && !searcher.search_name_in_domain() {
-            searcher.search_words();
-        }
-        if !is_number && !is_identified && !searcher.tokens.is_empty() {
-            searcher.search_missions();
-            searcher.search_intent();
+        } else if !is_identified && !searcher.tokens.is_empty() {
+            let is_in_domain = searcher.search_name_in_domain();
+            if !is_in_domain {
+                searcher.search_words();
+            }
+            if !is_number {
+                searcher.search_missions();
+            }
+            if !is_in_domain {
+                searcher.search_intent();
+            }
         }
     }
     let is_complete =
