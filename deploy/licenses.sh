@@ -33,6 +33,6 @@ for hash in "${!crates[@]}"; do printf '%s\t%s\n' "${crates[$hash]}" "${paths[$h
         printf '\n%s\n%s\n\n' "$(printf '=%.0s' {1..80})" "$names" | fold -s -w 120
         cat "$text"
     done
-for text in assets/fonts/LICENSE.txt crates/*/fonts/LICENSE.txt; do
+for text in assets/fonts/LICENSE.txt crates/*/fonts/LICENSE.txt data/*/NOTICE data/*/LICENSE; do
     [ ! -f "$text" ] || { printf '\n%s\n' "$(printf '=%.0s' {1..80})"; cat "$text"; }
 done

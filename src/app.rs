@@ -537,7 +537,8 @@ fn new_directory(config: &Config, db: &Db, store: Uuid, blobs: &Blobs) -> Direct
         &config.data,
         config.public_url.as_bytes(),
         Causes::built_in(),
-    );
+    )
+    .with_meaning(config.search.by_meaning);
     if config.database.url.is_none() {
         return directory;
     }

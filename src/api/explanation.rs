@@ -60,6 +60,8 @@ pub struct ExplanationBody {
     pub typos: Vec<TypoBody>,
     /// The words that the results may lack, because no nonprofit has all words.
     pub dropped_words: Vec<String>,
+    /// What the kinds of nonprofits are called as which the words were read, because hardly any nonprofit has all words.
+    pub kinds: Vec<String>,
     /// Each filter of the request.
     pub filters: Vec<FilterBody>,
     /// What is known about the EIN. Only if the search term is one.
@@ -165,6 +167,7 @@ impl ExplanationBody {
             unknown_words: diagnosis.unknown_words,
             typos: diagnosis.typos.into_iter().map(typo).collect(),
             dropped_words: diagnosis.dropped_words,
+            kinds: diagnosis.kinds,
             filters: filters.collect(),
             ein: ein.map(EinBody::new),
         }

@@ -14,6 +14,7 @@ mod generate;
 mod history;
 mod import;
 mod keys;
+mod licenses;
 mod limits;
 mod line;
 mod matching;
@@ -135,6 +136,8 @@ enum Command {
     Completions(completions::Completions),
     /// Write man pages for all commands
     Man(completions::Man),
+    /// Print the notices and licenses of data in the program
+    Licenses(licenses::Licenses),
     /// Print the OpenAPI description, as committed in openapi.json
     #[command(hide = true, after_help = "Example:\n  causeway openapi > openapi.json")]
     Openapi,
@@ -160,6 +163,7 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
         Command::Generate(generate) => return generate.run(),
         Command::Completions(completions) => return completions.run(Causeway::command()),
         Command::Man(man) => return man.run(Causeway::command()),
+        Command::Licenses(_) => return licenses::Licenses::run(),
         Command::Openapi => {
             Stdout::print(crate::api::openapi::text().trim_end())?;
             return Ok(());
@@ -225,6 +229,7 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             | Command::Try(_)
             | Command::Completions(_)
             | Command::Man(_)
+            | Command::Licenses(_)
             | Command::Doctor
             | Command::Backup(_)
             | Command::Blobs(_)

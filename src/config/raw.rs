@@ -113,6 +113,7 @@ pub(super) struct RawRedis {
 #[derive(Deserialize)]
 pub(super) struct RawSearch {
     pub recent_answers: usize,
+    pub by_meaning: bool,
 }
 
 #[derive(Deserialize)]

@@ -134,11 +134,13 @@ pub struct CompatSettings {
     pub existing_clients: bool,
 }
 
-/// How searches are cached.
+/// How searches are answered and cached.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchSettings {
     /// The size of the cache, in bytes.
     pub recent_answers: usize,
+    /// Whether kinds of nonprofits are found by the meaning of words.
+    pub by_meaning: bool,
 }
 
 /// What is logged, and how.

@@ -104,6 +104,7 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         import: import(&raw.import)?,
         search: SearchSettings {
             recent_answers: raw.search.recent_answers.saturating_mul(1 << 20),
+            by_meaning: raw.search.by_meaning,
         },
         site: site(&raw.site)?,
         log: LogSettings {

@@ -27,6 +27,7 @@ use directory::nonprofits::causes::Cause;
 use directory::nonprofits::location::STATES;
 use directory::nonprofits::size::Size;
 use directory::query::filter::Order;
+use directory::query::interpretation::Interpretation;
 use directory::query::search::AllHits;
 use directory::query::search::MAX_LISTED;
 use platform::text::fold;
@@ -58,6 +59,8 @@ struct Results<'a> {
     suggestion: Option<(String, String)>,
     /// Why little was found.
     explanation: Vec<String>,
+    /// How the words were read, and the URL of a search for all words only.
+    interpretation: Option<(String, String)>,
     hits: Vec<Card<'a>>,
     pager: Pager,
     causes: Vec<CauseLink>,
@@ -70,7 +73,7 @@ struct OrderLink {
     is_current: bool,
 }
 
-/// `GET /search?q=&cause=&state=&city=&size=&deductible=&near=&radius=&sort=&page=`
+/// `GET /search?q=&cause=&state=&city=&size=&deductible=&near=&radius=&sort=&words=&page=`
 pub async fn results(State(app): State<App>, client: Client, RawQuery(query): RawQuery) -> Result<Response> {
     admit(&app, client).await?;
     let (typed, filters) = (typed(&query), Filters::parse(&query, app.directory.causes()));
@@ -139,6 +142,12 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
         hits,
         place_error: filters.place_error(t),
         explanation,
+        interpretation: all.interpretation.as_deref().map(|read| {
+            (
+                describe_interpretation(read, t),
+                filters.clone().with_words_only().url(&typed),
+            )
+        }),
         suggestion: corrected.map(|corrected| (filters.url(&corrected), corrected)),
         layout,
         typed,
@@ -174,6 +183,14 @@ fn describe_total(count: usize, all: &AllHits, t: &SearchTexts) -> String {
         _ => t.total_more,
     };
     fill(text, &[("count", &thousands(count as u64))])
+}
+
+/// Says which kinds the words were read as, or that only some of them were found.
+fn describe_interpretation(read: &Interpretation, t: &SearchTexts) -> String {
+    if read.kinds.is_empty() {
+        return t.some_words.to_owned();
+    }
+    fill(t.read_as_kinds, &[("kinds", &read.kinds.join(t.kinds_or))])
 }
 
 fn order_links(filters: &Filters, typed: &str, t: &SearchTexts) -> Vec<OrderLink> {

@@ -92,6 +92,7 @@ mod tests {
             unknown_words: vec!["xyz".into()],
             typos: vec![("docters".into(), "doctors".into())],
             dropped_words: vec!["xyz".into(), "boise".into()],
+            kinds: Vec::new(),
             removed: Vec::new(),
         };
         assert_eq!(

@@ -73,6 +73,7 @@ impl Filters {
                 size: Size::find(&value("size")),
                 is_deductible: value("deductible") == "1",
                 near,
+                words_only: value("words") == "all",
                 ..SearchFilter::default()
             },
             // Without a place, nothing is nearest.
@@ -124,6 +125,13 @@ impl Filters {
     #[must_use]
     pub fn with_order(self, order: Order) -> Filters {
         Filters { order, ..self }
+    }
+
+    /// Returns the filters for nonprofits that have all words.
+    #[must_use]
+    pub fn with_words_only(mut self) -> Filters {
+        self.filter.words_only = true;
+        self
     }
 
     /// Returns the active filters in words, each with the URL of the search without it.
@@ -193,6 +201,9 @@ impl Filters {
         }
         if self.order != Order::Best {
             url = format!("{url}&sort={}", self.order_name());
+        }
+        if self.filter.words_only {
+            url.push_str("&words=all");
         }
         url
     }

@@ -294,6 +294,10 @@ export type ExplanationBody = {
      */
     filters: Array<FilterBody>;
     /**
+     * What the kinds of nonprofits are called as which the words were read, because hardly any nonprofit has all words.
+     */
+    kinds: Array<string>;
+    /**
      * The words that were read as others, because they seem to have a typo.
      */
     typos: Array<TypoBody>;

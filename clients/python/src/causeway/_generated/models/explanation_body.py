@@ -24,6 +24,8 @@ class ExplanationBody:
     Attributes:
         dropped_words (list[str]): The words that the results may lack, because no nonprofit has all words.
         filters (list[FilterBody]): Each filter of the request.
+        kinds (list[str]): What the kinds of nonprofits are called as which the words were read, because hardly any
+            nonprofit has all words.
         typos (list[TypoBody]): The words that were read as others, because they seem to have a typo.
         unknown_words (list[str]): The words that no nonprofit has, as typed.
         ein (EinBody | Unset): What is known about an EIN.
@@ -31,6 +33,7 @@ class ExplanationBody:
 
     dropped_words: list[str]
     filters: list[FilterBody]
+    kinds: list[str]
     typos: list[TypoBody]
     unknown_words: list[str]
     ein: EinBody | Unset = UNSET
@@ -42,6 +45,8 @@ class ExplanationBody:
         for filters_item_data in self.filters:
             filters_item = filters_item_data.to_dict()
             filters.append(filters_item)
+
+        kinds = self.kinds
 
         typos = []
         for typos_item_data in self.typos:
@@ -60,6 +65,7 @@ class ExplanationBody:
             {
                 "droppedWords": dropped_words,
                 "filters": filters,
+                "kinds": kinds,
                 "typos": typos,
                 "unknownWords": unknown_words,
             }
@@ -85,6 +91,8 @@ class ExplanationBody:
 
             filters.append(filters_item)
 
+        kinds = cast(list[str], d.pop("kinds"))
+
         typos = []
         _typos = d.pop("typos")
         for typos_item_data in _typos:
@@ -104,6 +112,7 @@ class ExplanationBody:
         explanation_body = cls(
             dropped_words=dropped_words,
             filters=filters,
+            kinds=kinds,
             typos=typos,
             unknown_words=unknown_words,
             ein=ein,
