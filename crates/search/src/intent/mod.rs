@@ -17,6 +17,8 @@ pub use word_vectors::{WordVectors, WordVectorsError};
 pub(crate) use concepts::Concepts;
 pub(crate) use lexicon::{Lexicon, WordRole};
 pub(crate) use vector::Vector;
+#[cfg(test)]
+pub(crate) use word_vectors::tests::test_table;
 
 use std::fmt;
 

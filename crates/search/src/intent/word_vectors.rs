@@ -120,3 +120,57 @@ impl PieceList for WordVectors {
         (parent != NO_PARENT && usize::from(parent) < number).then_some(parent.into())
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Returns a table of words. Each has the length 1 in one dimension.
+    pub(crate) fn test_table(words: &[(&str, usize)]) -> Vec<u8> {
+        let mut words = words.to_vec();
+        words.sort_unstable();
+        let text: String = words.iter().map(|(word, _)| *word).collect();
+        let mut bytes = MAGIC.to_vec();
+        for number in [words.len(), DIMENSIONS, text.len()] {
+            bytes.extend((number as u32).to_le_bytes());
+        }
+        let mut offset = 0u32;
+        bytes.extend(offset.to_le_bytes());
+        for (word, _) in &words {
+            offset += word.len() as u32;
+            bytes.extend(offset.to_le_bytes());
+        }
+        bytes.extend(words.iter().flat_map(|_| (1.0f32 / 127.0).to_le_bytes()));
+        bytes.extend(words.iter().flat_map(|_| NO_PARENT.to_le_bytes()));
+        bytes.extend(text.as_bytes());
+        for (_, dimension) in words {
+            bytes.extend((0..DIMENSIONS).map(|at| if at == dimension { 127 } else { 0 }));
+        }
+        bytes
+    }
+
+    #[test]
+    fn words_that_mean_the_same_have_the_same_vector() {
+        let vectors = WordVectors::open(test_table(&[("dog", 1), ("canine", 1), ("cat", 2)])).unwrap();
+        let vector = |word| {
+            let mut vector = Vector::default();
+            assert!(vectors.add_word(word, &mut vector), "{word}");
+            vector
+        };
+        assert!((vector("dog").dot(&vector("canine")) - 1.0).abs() < 1e-3);
+        assert!(vector("dog").dot(&vector("cat")).abs() < 1e-3);
+        assert!(vectors.has_word("cat") && !vectors.has_word("cats"));
+        assert!(!vectors.add_word("cats", &mut Vector::default()));
+    }
+
+    #[test]
+    fn bytes_that_are_no_table_are_refused() {
+        let table = test_table(&[("dog", 1)]);
+        for length in 0..table.len() {
+            assert!(WordVectors::open(table[..length].to_vec()).is_err(), "{length}");
+        }
+        let mut other = table;
+        other[0] = b'x';
+        assert!(WordVectors::open(other).is_err());
+    }
+}

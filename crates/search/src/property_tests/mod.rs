@@ -4,6 +4,7 @@
 //! document is found near the top by its own name; the first hits do not depend on the limit; results are deterministic; damaged segments are rejected or harmless.
 
 pub(crate) mod fixtures;
+mod intent;
 mod reference_matching;
 mod reference_search;
 mod thesaurus;
