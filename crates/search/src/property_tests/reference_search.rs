@@ -495,11 +495,16 @@ impl ReferenceSearch<'_> {
             return;
         };
         let acronym: String = run.clone().map(|index| self.tokens.word(index)).collect();
-        let acronym = self.clause(&acronym, self.is_prefix(run.end - 1));
+        let acronym = self.clause(&acronym, false);
+        let penalty = if self.has_prefix_match {
+            ranking::TYPO_PENALTY
+        } else {
+            ranking::COMPOUND_PENALTY
+        };
         let rewrite = Rewrite::Join(run.start as u8);
         let mut clauses = typed.to_vec();
         clauses.splice(run, [acronym]);
-        self.evaluate(&clauses, rewrite, ranking::COMPOUND_PENALTY);
+        self.evaluate(&clauses, rewrite, penalty);
     }
 
     /// Replaces words between others with shorthand, or shorthand with words. The reverse looks at names only.

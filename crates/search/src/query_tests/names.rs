@@ -118,6 +118,8 @@ fn an_acronym_may_be_spelled_letter_by_letter() {
         named("Lucas A C Union"),
     ]);
     assert_eq!(found(&index, "a c l u")[0], 0);
+    let spelled = build(&[named("Cat Adoption"), named("Catholic Charities"), named("C A T")]);
+    assert_eq!(found(&spelled, "c a t")[..2], [2, 0]);
     assert_eq!(found(&index, "a.c.l.u.")[0], 0);
     assert_eq!(found(&index, "rapid city ymca"), [1]);
     assert_eq!(found(&index, "y m c a rapid"), [1]);

@@ -11,21 +11,26 @@ use crate::text::english;
 use crate::text::letters::{self, MIN_TYPED_LETTERS};
 
 impl Searcher<'_> {
-    /// Joins single letters that follow each other.
+    /// Joins single letters that follow each other. They rank like a correction if names start with the letters
+    /// as typed: "C A T" is more likely meant than "cat".
     pub(crate) fn try_join_letters(&mut self) {
         let count = self.word_count();
         let Some(run) = letters::find_run(self.tokens.iter().take(count), MIN_TYPED_LETTERS) else {
             return;
         };
         let acronym: String = run.clone().map(|index| self.tokens.word(index)).collect();
-        let is_prefix = self.is_prefix(run.end - 1);
         let mask = run.clone().fold(0, |mask, index| mask | 1 << index);
         let rewrite = Rewrite::Join(run.start as u8);
-        let query = self.rewrite(rewrite, ranking::COMPOUND_PENALTY, |index, query| {
+        let penalty = if self.has_prefix_match {
+            ranking::TYPO_PENALTY
+        } else {
+            ranking::COMPOUND_PENALTY
+        };
+        let query = self.rewrite(rewrite, penalty, |index, query| {
             if index != run.start {
                 return Some(0);
             }
-            query.push_word(self.segment, &acronym, is_prefix, mask);
+            query.push_word(self.segment, &acronym, false, mask);
             Some(run.len())
         });
         if let Some(query) = query {
