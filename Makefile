@@ -139,8 +139,8 @@ bench-match: bench-build ## Measure rows per second of matching on one core: DAT
 bench-pictures: bench-build ## Measure time and memory of every hostile picture, sent through an import
 	$(LOAD) pictures
 
-relevance: bench-build ## Measure the quality of search: DATA=eo.csv.gz or DIR=data-folder, LOG=keystrokes.jsonl.gz [EVERYDAY=everyday.jsonl]
-	$(LOAD) search $(if $(DIR),--data $(DIR),--file $(DATA)) --log $(LOG) $(if $(EVERYDAY),--everyday $(EVERYDAY)) --relevance-only
+relevance: bench-build ## Measure the quality of search: DATA=eo.csv.gz or DIR=data-folder, LOG=keystrokes.jsonl.gz [EVERYDAY=everyday.jsonl] [INTENT=intent.jsonl FACTS=eo.csv.gz]
+	$(LOAD) search $(if $(DIR),--data $(DIR),--file $(DATA)) --log $(LOG) $(if $(EVERYDAY),--everyday $(EVERYDAY)) $(if $(INTENT),--intent $(INTENT) --facts $(or $(FACTS),$(DATA))) --relevance-only
 
 causes: bench-build ## Compare the causes of nonprofits with those that another platform shows: DATA=eo.csv.gz TAGS=cause_tags.csv
 	load/causes.py --tags $(TAGS) --file $(DATA) --judgments load/cause-judgments.csv --each

@@ -177,6 +177,22 @@ fn terms() -> Vec<(&'static str, String)> {
         ("a zero byte", "red\0cross".to_owned()),
         ("a slash", "red/cross".to_owned()),
         ("only dots", "..".to_owned()),
+        (
+            "64 unknown words",
+            (100..164)
+                .map(|number| format!("q{number}"))
+                .collect::<Vec<_>>()
+                .join(" "),
+        ),
+        ("only prepositions", ["in"; 85].join(" ")),
+        (
+            "a sentence of frequent words",
+            "where can i give money to help poor old people and children in new york city".to_owned(),
+        ),
+        (
+            "compounds of word pieces",
+            ["xqzunderwaterbasketweaving"; 9].join(" "),
+        ),
         ("private-use characters", "\u{E000}\u{F8FF}".to_owned()),
     ];
     let mut terms: Vec<_> = encoded

@@ -27,6 +27,7 @@ mod http2_frames;
 mod import;
 mod import_summary;
 mod input;
+mod intent;
 mod interference;
 mod options;
 mod pictures;

@@ -236,8 +236,8 @@ pub(crate) fn score_rows(log: &[Keystroke], ranks: &[Option<usize>]) -> Vec<Scor
     rows
 }
 
-/// Returns a table of the scores of a typing log and of everyday queries, with a row for each of `everyday`.
-pub(crate) fn table(log: &[Keystroke], ranks: &[Option<usize>], everyday: Vec<ScoreRow>) -> Table {
+/// Returns a table of the scores of a typing log, followed by the rows of `others`.
+pub(crate) fn table(log: &[Keystroke], ranks: &[Option<usize>], others: Vec<ScoreRow>) -> Table {
     let sessions = Scores::new(log, ranks, false).sessions as u64;
     let title = format!(
         "Relevance, {} keystrokes in {} sessions",
@@ -246,7 +246,7 @@ pub(crate) fn table(log: &[Keystroke], ranks: &[Option<usize>], everyday: Vec<Sc
     );
     let columns = ["measurement", "score", "MRR@10", "ratio to the bound", "bound"];
     let mut table = Table::new(title, &columns);
-    for row in score_rows(log, ranks).into_iter().chain(everyday) {
+    for row in score_rows(log, ranks).into_iter().chain(others) {
         let (bound, relative) = row.bound_and_ratio();
         let score = format!("{:.3}", row.score);
         let mrr = row.mrr.map(|mrr| format!("{mrr:.3}")).unwrap_or_default();

@@ -14,6 +14,7 @@ use crate::everyday;
 use crate::format::rate;
 use crate::histogram::Histogram;
 use crate::hostile_terms::{self, Outcome};
+use crate::intent;
 use crate::interference::{self, CpuMonitor};
 use crate::options::{Options, ServerOptions};
 use crate::relevance::{self, Keystroke, search_path};
@@ -46,6 +47,12 @@ pub(crate) struct Search {
     /// Everyday queries with their right answers, to score as well, .jsonl or .jsonl.gz
     #[arg(long, value_name = "FILE", requires = "relevance_only")]
     everyday: Option<PathBuf>,
+    /// Intent queries with patterns of right answers, to score as well, .jsonl or .jsonl.gz
+    #[arg(long, value_name = "FILE", requires = "relevance_only", requires = "facts")]
+    intent: Option<PathBuf>,
+    /// The EO BMF file that was imported, to judge the answers to intent queries, .csv or .csv.gz
+    #[arg(long, value_name = "FILE")]
+    facts: Option<PathBuf>,
 }
 
 /// A running server, and the requests of the log for it.
@@ -113,12 +120,18 @@ impl Search {
             None => Vec::new(),
         };
         let ranks = relevance::ranks(api, log)?;
-        if queries.is_empty() {
-            return Ok(relevance::table(log, &ranks, Vec::new()));
-        }
         let answers = everyday::answers(api, &queries)?;
-        let mut table = relevance::table(log, &ranks, everyday::score_rows(&queries, &answers));
-        table.add_note(everyday::failing_queries(&queries, &answers));
+        let mut rows = Vec::new();
+        if let (Some(file), Some(facts)) = (&self.intent, &self.facts) {
+            rows.extend(intent::score_rows(api, &intent::read_queries(file)?, facts)?);
+        }
+        if !queries.is_empty() {
+            rows.extend(everyday::score_rows(&queries, &answers));
+        }
+        let mut table = relevance::table(log, &ranks, rows);
+        if !queries.is_empty() {
+            table.add_note(everyday::failing_queries(&queries, &answers));
+        }
         Ok(table)
     }
 

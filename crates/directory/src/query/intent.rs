@@ -54,9 +54,46 @@ fn read_words(file: &str) -> Intent {
     intent
 }
 
-/// Returns the labels of the nonprofits in a city or state with this name. A code of a state is no name.
+/// Returns the labels of the nonprofits in a city with this name, and in a state with this name or code.
 fn place_labels(name: &str) -> Vec<String> {
     let mut labels = vec![city_label(name)];
     labels.extend(location::state_code(name).map(state_label));
     labels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn the_file_of_words_is_valid_and_has_no_word_twice() {
+        let mut seen = HashSet::new();
+        for line in WORDS.lines() {
+            let fields: Vec<&str> = line.split(',').collect();
+            assert_eq!(fields.len(), 4, "{line}");
+            assert!(seen.insert((fields[1], fields[2])), "{line}");
+            assert!(line.is_ascii() && line == line.to_lowercase(), "{line}");
+            assert_eq!(fields[0] == "word", !fields[3].is_empty() && fields[0] != "role", "{line}");
+        }
+        let intent = intent(false);
+        assert!(intent.meaning("dentist").is_none());
+        assert!(!intent.carries_meaning("where") && intent.carries_meaning("dentist"));
+    }
+
+    #[test]
+    fn texts_about_the_same_are_more_similar_than_others() {
+        let intent = intent(true);
+        let similarity = |left: &str, right: &str| {
+            let [left, right] = [left, right].map(|text| intent.meaning(text).unwrap());
+            left.similarity(&right)
+        };
+        for (text, near, far) in [
+            ("teeth", "dental clinic", "basketball league"),
+            ("someone to teach me to read", "adult literacy", "animal shelter"),
+            ("stray cats", "pet rescue", "opera house"),
+        ] {
+            assert!(similarity(text, near) > similarity(text, far) + 0.1, "{text}");
+        }
+    }
 }
