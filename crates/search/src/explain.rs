@@ -88,6 +88,12 @@ impl fmt::Display for Explanation {
         )?;
         let name = &self.name;
         match self.hit.kind {
+            _ if matches!(self.hit.rewrite, Rewrite::Meaning(_)) => {
+                f.write_str("it is of a kind that the words mean")?;
+            }
+            _ if matches!(self.hit.rewrite, Rewrite::Part(_)) => {
+                f.write_str("the document has the words that matter")?;
+            }
             MatchKind::RegistrationNumber => {
                 f.write_str("its registration number starts with the query")?;
             }

@@ -74,7 +74,11 @@ mod tests {
             assert_eq!(fields.len(), 4, "{line}");
             assert!(seen.insert((fields[1], fields[2])), "{line}");
             assert!(line.is_ascii() && line == line.to_lowercase(), "{line}");
-            assert_eq!(fields[0] == "word", !fields[3].is_empty() && fields[0] != "role", "{line}");
+            assert_eq!(
+                fields[0] == "word",
+                !fields[3].is_empty() && fields[0] != "role",
+                "{line}"
+            );
         }
         let intent = intent(false);
         assert!(intent.meaning("dentist").is_none());

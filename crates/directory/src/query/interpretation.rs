@@ -37,10 +37,9 @@ pub(crate) fn of_hits<'h>(
     for hit in hits {
         match hit.rewrite {
             Rewrite::Meaning(number) if interpretation.kinds.len() < MAX_KINDS => {
-                let phrase = intent.concept(number).map(|(phrase, _)| phrase.to_owned());
-                phrase
-                    .into_iter()
-                    .for_each(|phrase| push_new(&mut interpretation.kinds, phrase));
+                if let Some((phrase, _)) = intent.concept(number) {
+                    push_new(&mut interpretation.kinds, phrase.to_owned());
+                }
             }
             Rewrite::Part(kept) => {
                 for index in (0..tokens.len().min(u32::BITS as usize)).filter(|index| kept >> index & 1 == 0)

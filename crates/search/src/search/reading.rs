@@ -218,7 +218,7 @@ impl<'a> Searcher<'a> {
         for index in kind.words.clone() {
             let word = self.tokens.word(index);
             if intent.lexicon().role(word) != WordRole::Filler {
-                self.add_vector(intent, word, &mut unit.vector);
+                add_vector(intent, word, &mut unit.vector);
             }
         }
         unit.rarity = self.rarity(&unit.terms);
@@ -249,7 +249,7 @@ impl<'a> Searcher<'a> {
         }
         if let Some((term, _)) = correction {
             self.push_forms(self.segment.trie().word(term), &mut terms);
-            self.add_vector(intent, self.segment.trie().word(term), &mut vector);
+            add_vector(intent, self.segment.trie().word(term), &mut vector);
         } else if is_unfinished && terms.is_empty() {
             if word.len() >= MIN_PREFIX_LETTERS {
                 terms.extend(self.cursors[index].map(Cursor::terms));
@@ -259,13 +259,13 @@ impl<'a> Searcher<'a> {
             let mut rest = word;
             for length in lengths {
                 let (part, after) = rest.split_at(length);
-                self.add_vector(intent, part, &mut vector);
+                add_vector(intent, part, &mut vector);
                 rest = after;
             }
-            self.add_vector(intent, rest, &mut vector);
+            add_vector(intent, rest, &mut vector);
             self.push_forms(rest, &mut terms);
         } else {
-            self.add_vector(intent, word, &mut vector);
+            add_vector(intent, word, &mut vector);
         }
         let is_weak = role == WordRole::Weak;
         if is_weak {
@@ -286,22 +286,7 @@ impl<'a> Searcher<'a> {
         if is_known {
             return None;
         }
-        compound::split_compound(self.segment, word, false).map(|lengths| lengths.to_vec())
-    }
-
-    /// Adds the vector of a word, or of its translation.
-    fn add_vector(&self, intent: &Intent, word: &str, vector: &mut Vector) {
-        let Some(vectors) = intent.vectors() else { return };
-        match intent.lexicon().translation(word) {
-            [] => {
-                vectors.add_word(word, vector);
-            }
-            translation => {
-                for word in translation {
-                    vectors.add_word(word, vector);
-                }
-            }
-        }
+        compound::split_compound(self.segment, word, false)
     }
 
     fn rarity(&self, terms: &[TermRange]) -> f32 {
@@ -353,6 +338,21 @@ impl<'a> Searcher<'a> {
         terms
             .map(|term| (term, self.posting_count(TermRange::single(term))))
             .max_by_key(|(_, postings)| *postings)
+    }
+}
+
+/// Adds the vector of a word, or of its translation.
+fn add_vector(intent: &Intent, word: &str, vector: &mut Vector) {
+    let Some(vectors) = intent.vectors() else { return };
+    match intent.lexicon().translation(word) {
+        [] => {
+            vectors.add_word(word, vector);
+        }
+        translation => {
+            for word in translation {
+                vectors.add_word(word, vector);
+            }
+        }
     }
 }
 
