@@ -8,7 +8,7 @@
 The recipe is that of model2vec: each word piece of the vocabulary goes through the model alone, the mean of all is
 subtracted, the first 256 principal components are kept, and each vector is multiplied by log(1 + rank) of its piece, so
 that frequent words weigh less. A text is the mean of its pieces. Everything is computed in 64-bit floating point and
-rounded to 8 bits at the end, so that another processor or another BLAS gives the same bytes. It takes a few minutes.
+rounded to 8 bits at the end, so that small differences between processors rarely show. It takes a few minutes.
 
 Then the script measures the table: how often a phrase of data/kinds.csv is closest to another phrase of its own kind.
 README.md has the figures.

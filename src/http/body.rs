@@ -20,6 +20,8 @@ use std::sync::Arc;
 ///
 /// A parsed value takes many times its bytes in memory. A long description may contain many commas.
 const MAX_VALUES: usize = 50_000;
+/// The size of the blocks to which a body is copied, unless it is shorter or a larger part of it arrives at once.
+const BLOCK_SIZE: usize = 16 * 1024;
 
 /// A request body that is a JSON object.
 #[derive(Debug)]
@@ -62,26 +64,52 @@ pub fn declared_length(headers: &HeaderMap) -> Option<u64> {
 }
 
 /// Copies the parts of a body as they arrive: a part refers to the buffer of its connection, which may be much larger.
+///
+/// They are copied to blocks. If each body were one buffer that grows, a thousand bodies that arrive slowly would leave all
+/// the buffers that they outgrew with the allocator, which takes as much memory again as the bodies themselves.
 async fn receive(body: Body, declared: usize, admission: &Admission) -> Result<Vec<u8>, Error> {
     let max = admission.max_body();
     let mut parts = body.into_data_stream();
-    let mut bytes = Vec::new();
+    let mut blocks: Vec<Vec<u8>> = Vec::new();
+    let (mut length, mut capacity) = (0, 0);
     while let Some(part) = parts.next().await {
         let part = part.map_err(|_| Error::InvalidJson("it ends too early".to_owned()))?;
-        let length = bytes.len() + part.len();
+        let room = blocks.last().map_or(0, |block| block.capacity() - block.len());
+        let (first, rest) = part.split_at(room.min(part.len()));
+        let expected = declared.saturating_sub(length + first.len());
+        length += part.len();
         if length > max {
             return Err(Error::TooLarge(max));
         }
-        let mut capacity = bytes.capacity();
-        if capacity < length {
-            capacity = (2 * capacity).min(declared).max(length);
-        }
+        let new = match rest.len() {
+            0 => 0,
+            needed => needed.max(expected.min(BLOCK_SIZE)),
+        };
+        capacity += new;
         admission.receive(part.len(), capacity)?;
-        bytes.reserve_exact(capacity - bytes.len());
-        bytes.extend_from_slice(&part);
+        if let Some(block) = blocks.last_mut() {
+            block.extend_from_slice(first);
+        }
+        if new > 0 {
+            let mut block = Vec::with_capacity(new);
+            block.extend_from_slice(rest);
+            blocks.push(block);
+        }
     }
     admission.complete_body()?;
-    Ok(bytes)
+    Ok(join(blocks, length))
+}
+
+/// Returns the content of all blocks. Each is freed when it was copied.
+fn join(mut blocks: Vec<Vec<u8>>, length: usize) -> Vec<u8> {
+    if blocks.len() <= 1 {
+        return blocks.pop().unwrap_or_default();
+    }
+    let mut bytes = Vec::with_capacity(length);
+    for block in blocks {
+        bytes.extend_from_slice(&block);
+    }
+    bytes
 }
 
 impl JsonBody {
@@ -167,6 +195,44 @@ mod tests {
         assert!(cut.iter().all(|cut| matches!(cut, Err(Error::Overloaded))));
         drop(stalled);
         assert_eq!(control.body_bytes(), 0);
+    }
+
+    #[test]
+    fn a_body_that_arrives_in_parts_of_any_size_is_read_whole() {
+        let settings = AdmissionSettings {
+            max_body_memory: 1 << 20,
+            max_heavy_requests: 1,
+        };
+        let control = AdmissionControl::new(settings, 1 << 20, Clock::default());
+        for sizes in [
+            &[][..],
+            &[1],
+            &[BLOCK_SIZE],
+            &[BLOCK_SIZE - 1, 1, 1],
+            &[3, 3 * BLOCK_SIZE, 7, BLOCK_SIZE, 0, 5],
+        ] {
+            let length = sizes.iter().sum::<usize>();
+            let bytes: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
+            for declared in [None, Some(length)] {
+                let mut rest = &bytes[..];
+                let parts: Vec<_> = sizes
+                    .iter()
+                    .map(|&size| {
+                        let (part, others) = rest.split_at(size);
+                        rest = others;
+                        Ok::<_, Infallible>(Bytes::copy_from_slice(part))
+                    })
+                    .collect();
+                let mut request = Request::new(Body::from_stream(stream::iter(parts)));
+                if let Some(length) = declared {
+                    request.headers_mut().insert(CONTENT_LENGTH, length.into());
+                }
+                let admission = control.admit(client_network([192, 0, 2, 1].into()), Cost::MESSAGE);
+                request.extensions_mut().insert(admission.unwrap());
+                let read = Box::pin(read(request)).now_or_never();
+                assert!(read.unwrap().unwrap() == bytes, "{sizes:?}, {declared:?}");
+            }
+        }
     }
 
     #[tokio::test]

@@ -13,8 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 /// The most bytes that are read at once. One less than hyper's first buffer: hyper doubles its buffer when a read fills it,
-/// up to the size of the largest head, and 1,500 connections that sent a body held 100 MB of such buffers and as much of
-/// outgrown ones.
+/// up to the size of the largest head.
 const MAX_READ_BYTES: usize = 8 * 1024 - 1;
 /// The maximum number of bytes that are read and discarded after a response, so that the client receives it.
 const MAX_DISCARDED_BYTES: usize = 32 << 20;

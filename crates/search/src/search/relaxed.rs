@@ -30,7 +30,7 @@ const MAX_KINDS: usize = 3;
 const MIN_PART_SIMILARITY: f32 = 0.45;
 /// What each unit that is left out costs, unless it says little: two units rarely mean what one of them means.
 const LEFT_OUT_PENALTY: f32 = 0.1;
-/// Minimum similarity of a kind. Of the queries that state an intent, nine in ten have a kind that is nearer.
+/// Minimum similarity of a kind, chosen with queries that state an intent.
 const MIN_KIND_SIMILARITY: f32 = 0.4;
 /// What a kind is preferred by to a part of the units: all of its documents are about the subject.
 const KIND_BONUS: f32 = 0.15;
