@@ -16,6 +16,7 @@ const SEARCH_STEPS: u32 = 28_000;
 const EXHAUSTIVE_STEPS: u32 = 8_000_000;
 
 /// A search in progress.
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub(crate) struct Searcher<'a> {
     pub segment: Segment<'a>,
     pub query: Query<'a>,
