@@ -53,9 +53,10 @@ fn word_start_before(text: &str, index: usize) -> usize {
         return 0;
     }
     let earliest = text.ceil_char_boundary(index - MAX_LEAD_IN);
-    text[earliest..index]
-        .find(char::is_whitespace)
-        .map_or(index, |at| index.min(earliest + at + 1))
+    let mut lead_in = text[earliest..index].char_indices();
+    lead_in
+        .find(|(_, c)| c.is_whitespace())
+        .map_or(index, |(at, c)| earliest + at + c.len_utf8())
 }
 
 /// Returns the text from `start` on, cut to its maximum length, with the matches marked.

@@ -5,6 +5,7 @@
 
 use causeway::app::App;
 use causeway::config::Config;
+use directory::query::filter::SearchFilter;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -38,10 +39,10 @@ async fn every_kind_of_query_finds_the_intended_nonprofit() {
     assert!(cases.len() >= MIN_CASES);
     let mut scores: BTreeMap<&str, (usize, usize, Vec<String>)> = BTreeMap::new();
     for case in &cases {
-        let found = view.search(&case.q, 10);
+        let found = view.find_hits(&case.q, 10, &SearchFilter::default());
         let eins: Vec<String> = found
             .iter()
-            .filter_map(|found| Some(found.nonprofit.ein?.to_string()))
+            .filter_map(|hit| Some(view.nonprofit(hit.location)?.ein?.to_string()))
             .collect();
         let is_found = eins.iter().take(case.top).any(|ein| *ein == case.want);
         let is_wrong_first = eins.first().is_some_and(|first| case.not_first.contains(first));

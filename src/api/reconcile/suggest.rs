@@ -52,7 +52,11 @@ pub async fn entities(
     if Uuid::try_parse(prefix).is_ok() {
         locations.extend(locate(&view, prefix).filter(|_| skip == 0));
     } else if !prefix.is_empty() && skip <= MAX_CURSOR {
-        let hits = view.find_hits(prefix, skip + PAGE_SIZE, &SearchFilter::default());
+        let filter = SearchFilter {
+            words_only: true,
+            ..SearchFilter::default()
+        };
+        let hits = view.find_hits(prefix, skip + PAGE_SIZE, &filter);
         locations.extend(hits.iter().skip(skip).map(|hit| hit.location));
     }
     let found = locations.iter().filter_map(|location| view.nonprofit(*location));

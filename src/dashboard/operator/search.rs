@@ -18,7 +18,6 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use directory::NonprofitRef;
 use directory::nonprofits::Nonprofit;
-use directory::query::filter::SearchFilter;
 use giving::checkout::store as checkout;
 use giving::donations::store as donations;
 use giving::fundraisers::FundraiserName;
@@ -233,9 +232,8 @@ async fn find_nonprofits(app: &App, query: &str) -> Result<Vec<SearchResult>> {
         return Ok(exact.nonprofit().as_ref().map(found).into_iter().collect());
     }
     let view = app.directory.view();
-    let hits = view.find_hits(query, MAX_RESULTS as usize, &SearchFilter::default());
-    let nonprofits = hits.iter().filter_map(|hit| view.nonprofit(hit.location));
-    Ok(nonprofits.map(|nonprofit| found(&nonprofit)).collect())
+    let hits = view.search(query, MAX_RESULTS as usize);
+    Ok(hits.iter().map(|hit| found(&hit.nonprofit)).collect())
 }
 
 #[cfg(test)]

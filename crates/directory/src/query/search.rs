@@ -59,14 +59,18 @@ fn words_of<'a>(results: &'a SearchResults<'_>) -> impl FnMut(&Hit) -> Arc<[Stri
 }
 
 impl View {
-    /// Returns the best `take` nonprofits for a text.
+    /// Returns the best `take` nonprofits that have all words of a text, for somebody who looks for a certain one.
     pub fn search(&self, text: &str, take: usize) -> Vec<Match<'_>> {
         let read = |hit: &HitRef| {
             let words = Arc::clone(&hit.words);
             self.nonprofit(hit.location)
                 .map(|nonprofit| Match { nonprofit, words })
         };
-        self.find_hits(text, take, &SearchFilter::default())
+        let filter = SearchFilter {
+            words_only: true,
+            ..SearchFilter::default()
+        };
+        self.find_hits(text, take, &filter)
             .iter()
             .filter_map(read)
             .collect()

@@ -70,6 +70,8 @@ pub(crate) struct BlobReader {
     blobs: Blobs,
     name: Name,
     size: u64,
+    /// Read before anything is sent, so that a store that is away is noticed while the response can still say so.
+    first: Bytes,
 }
 
 /// The size and the hash of a file that was stored or fetched.
@@ -196,13 +198,28 @@ impl Blobs {
         }
     }
 
-    /// Prepares to read the blob with this name. Nothing is read before the first part is asked for.
+    /// Reads the first part of the blob with this name.
     pub(crate) async fn open_blob(&self, name: &str) -> Result<Option<BlobReader>> {
-        Ok(self.find_size(name).await?.map(|size| BlobReader {
+        let Some(size) = self.find_size(name).await? else {
+            return Ok(None);
+        };
+        let name = Name::from(name);
+        let first = self.read_part(&name, 0, size).await?;
+        Ok(Some(BlobReader {
             blobs: self.clone(),
-            name: Name::from(name),
+            name,
             size,
+            first,
         }))
+    }
+
+    /// Reads the part of a blob that begins at `start`.
+    async fn read_part(&self, name: &Name, start: u64, size: u64) -> Result<Bytes> {
+        let end = size.min(start + BLOB_PART_SIZE);
+        if start == end {
+            return Ok(Bytes::new());
+        }
+        self.within_timeout(self.store.get_range(name, start..end)).await
     }
 
     /// Removes a blob. It is not an error if the blob does not exist.
@@ -353,17 +370,16 @@ impl BlobReader {
         self.size
     }
 
-    /// Returns the parts of the blob. Each is read when it is asked for.
-    pub(crate) fn into_parts(self) -> impl Stream<Item = Result<Bytes>> + Send + 'static {
-        stream::try_unfold((self, 0), |(reader, start)| async move {
-            if start >= reader.size {
-                return Ok(None);
-            }
-            let end = reader.size.min(start + BLOB_PART_SIZE);
-            let read = reader.blobs.store.get_range(&reader.name, start..end);
-            let part = reader.blobs.within_timeout(read).await?;
-            Ok(Some((part, (reader, end))))
-        })
+    /// Returns the parts of the blob. Each but the first is read when it is asked for.
+    pub(crate) fn into_parts(mut self) -> impl Stream<Item = Result<Bytes>> + Send + 'static {
+        let first = std::mem::take(&mut self.first);
+        let start = first.len() as u64;
+        let others = stream::try_unfold((self, start), |(reader, start)| async move {
+            let part = reader.blobs.read_part(&reader.name, start, reader.size).await?;
+            let end = start + part.len() as u64;
+            Ok((!part.is_empty()).then_some((part, (reader, end))))
+        });
+        stream::iter([Ok(first)]).chain(others)
     }
 }
 
