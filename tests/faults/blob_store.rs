@@ -3,7 +3,7 @@
 use crate::client;
 use crate::database::Database;
 use crate::instance::{Instance, eventually, stderr_of};
-use crate::killed_picture_import::square_png;
+use crate::killed_picture_import::pattern_png;
 use crate::proxy::Proxy;
 use crate::server::Server;
 use base64::Engine;
@@ -42,9 +42,9 @@ fn lose_blob_store(lose: fn(&Proxy)) {
     let prefix = format!("{}-{}", std::process::id(), proxy.address.port());
     let url = format!("s3://causeway-tests/{prefix}?endpoint=http://{}", proxy.address);
     let settings = [("CAUSEWAY_BLOBS_URL", url.as_str())];
-    let import = |color: [u8; 3]| -> Output {
+    let import = |number: u32| -> Output {
         let file = instance.folder.path().join("picture.jsonl");
-        let logo = BASE64_STANDARD.encode(square_png(color));
+        let logo = BASE64_STANDARD.encode(pattern_png(number));
         let line = format!(
             "{{\"ein\":\"{EIN}\",\"name\":\"Nonprofit\",\"logo\":\"data:image/png;base64,{logo}\"}}\n"
         );
@@ -63,7 +63,7 @@ fn lose_blob_store(lose: fn(&Proxy)) {
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
         report["pictures"].as_u64().expect("a number")
     };
-    let imported = import([0, 0, 0]);
+    let imported = import(0);
     assert!(imported.status.success(), "{}", stderr_of(&imported));
     let server = Server::start(&instance, &settings);
     let details = instance.path(EIN);
@@ -88,6 +88,8 @@ fn lose_blob_store(lose: fn(&Proxy)) {
         eventually(message, || counter.load(Ordering::Relaxed) > before + READERS);
     };
     thread::scope(|scope| {
+        // The readers end also if something below panics.
+        let _end = End(&is_over);
         for _ in 0..READERS {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
@@ -108,7 +110,7 @@ fn lose_blob_store(lose: fn(&Proxy)) {
         for round in 1..=2 {
             lose(&proxy);
             more("pictures are refused", &refused);
-            let import = import([round, 0, 0]);
+            let import = import(round);
             assert_eq!(import.status.code(), Some(1), "a picture cannot be stored");
             assert!(
                 stderr_of(&import).contains("cannot store a picture"),
@@ -120,10 +122,17 @@ fn lose_blob_store(lose: fn(&Proxy)) {
             proxy.restore();
             more("pictures are shown again", &shown);
         }
-        is_over.store(true, Ordering::Relaxed);
     });
     assert_eq!(check(), 1, "a refused picture has no row");
-    let imported = import([9, 0, 0]);
+    let imported = import(3);
     assert!(imported.status.success(), "{}", stderr_of(&imported));
     assert_eq!(check(), 2);
+}
+
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }

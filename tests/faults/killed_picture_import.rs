@@ -65,7 +65,7 @@ fn kill_imports(database: Database) {
 fn write_lines(file: &Path, round: u32) {
     let mut lines = String::new();
     for line in 0..LINES {
-        let bytes = square_png([round as u8, line as u8, (round >> 8) as u8]);
+        let bytes = pattern_png(round * LINES + line);
         let (ein, logo) = (20_000_000 + line, BASE64_STANDARD.encode(&bytes));
         lines.extend([format!(
             "{{\"ein\":\"{ein:09}\",\"name\":\"Nonprofit {line}\",\"logo\":\"data:image/png;base64,{logo}\"}}\n"
@@ -74,16 +74,26 @@ fn write_lines(file: &Path, round: u32) {
     std::fs::write(file, lines).expect("a writable file");
 }
 
-/// A PNG of one color.
-pub fn square_png(color: [u8; 3]) -> Vec<u8> {
-    const SIDE: u32 = 48;
+/// A PNG of black and white fields that differ for each number, also when it is compressed.
+pub fn pattern_png(number: u32) -> Vec<u8> {
+    const FIELD: u32 = 8;
+    const FIELDS: u32 = 6;
+    const SIDE: u32 = FIELD * FIELDS;
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, SIDE, SIDE);
-    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_color(png::ColorType::Grayscale);
     let mut writer = encoder.write_header().expect("memory takes all bytes");
-    writer
-        .write_image_data(&color.repeat((SIDE * SIDE) as usize))
-        .expect("the size fits");
+    let pixels: Vec<u8> = (0..SIDE * SIDE)
+        .map(|at| at / SIDE / FIELD * FIELDS + at % SIDE / FIELD)
+        .map(|field| {
+            if number.checked_shr(field).unwrap_or(0) & 1 == 1 {
+                255
+            } else {
+                0
+            }
+        })
+        .collect();
+    writer.write_image_data(&pixels).expect("the size fits");
     writer.finish().expect("memory takes all bytes");
     bytes
 }
