@@ -12,10 +12,8 @@ use crate::http::params::{PathText, RawQuery, positive, values};
 use crate::http::public_key::{Browse, Causes, PublicKey};
 use axum::extract::State;
 use axum::response::Response;
-use directory::View;
-use directory::nonprofits::Nonprofit;
 use directory::query::near::Near;
-use directory::snapshot::item::{self, Item};
+use directory::{HitLocation, View};
 use platform::json;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -102,10 +100,12 @@ pub async fn browse(
         };
         let mut out = Vec::with_capacity(1_024 * found.len() + 128);
         out.extend_from_slice(br#"{"nonprofits":"#);
-        json::list(&mut out, &found, |out, (nonprofit, miles)| {
-            let item = item::to_vec(nonprofit, causes);
-            let item = Item::read(&item).expect("the item was just written");
+        let items = found
+            .iter()
+            .filter_map(|location| Some((*location, view.item(*location)?)));
+        json::list(&mut out, items, |out, (location, item)| {
             app.site.nonprofit_json.open_item(out, &item);
+            let miles = near.and_then(|near| view.miles_from(&near, location));
             miles.inspect(|miles| NonprofitJson::distance(out, *miles));
             if app.config.compat.existing_clients {
                 NonprofitJson::close_item(out, &[]);
@@ -120,26 +120,23 @@ pub async fn browse(
     }))
 }
 
-/// Returns one page of the nonprofits of a cause, each with its distance if they are those near a place.
-fn find_page<'v>(
-    view: &'v View,
+/// Returns where the nonprofits of one page of a cause are, of all or of those near a place.
+fn find_page(
+    view: &View,
     cause: &str,
     near: Option<&Near>,
     page: u64,
     take: usize,
-) -> (Pagination, Vec<(Nonprofit<'v>, Option<f64>)>) {
+) -> (Pagination, Vec<HitLocation>) {
     let Some(near) = near else {
         let pagination = Pagination::new(page, take as u64, view.count_by_cause(cause));
         let found = view.list_by_cause(cause, pagination.skipped(), take);
-        return (pagination, found.into_iter().map(|found| (found, None)).collect());
+        return (pagination, found);
     };
     let found = view.list_by_cause_near(cause, near);
     let pagination = Pagination::new(page, take as u64, found.len() as u64);
     let skip = usize::try_from(pagination.skipped()).unwrap_or(usize::MAX);
-    let shown = found.into_iter().skip(skip).take(take);
-    let shown =
-        shown.filter_map(|location| Some((view.nonprofit(location)?, view.miles_from(near, location))));
-    (pagination, shown.collect())
+    (pagination, found.into_iter().skip(skip).take(take).collect())
 }
 
 /// Lists all causes with their numbers of nonprofits.

@@ -126,7 +126,7 @@ pub async fn cause(
         is_empty,
         hits: found
             .iter()
-            .map(|nonprofit| Card::new(nonprofit, &[], causes))
+            .filter_map(|location| Some(Card::new(&view.nonprofit(*location)?, &[], causes)))
             .collect(),
         pager: Pager::new(
             &layout,

@@ -1,6 +1,5 @@
 //! Lists the nonprofits of a cause, page by page, most prominent first.
 
-use crate::nonprofits::Nonprofit;
 use crate::query::near::{Area, Near};
 use crate::snapshot::documents::cause_label;
 use crate::snapshot::edits::Element;
@@ -22,8 +21,8 @@ impl View {
         (in_snapshot + edits.added.len() - edits.removed.len()) as u64
     }
 
-    /// Returns up to `take` nonprofits of a cause after the first `skip`, sorted by prominence, name and ID.
-    pub fn list_by_cause(&self, name: &str, skip: u64, take: usize) -> Vec<Nonprofit<'_>> {
+    /// Returns where up to `take` nonprofits of a cause after the first `skip` are, sorted by prominence, name and ID.
+    pub fn list_by_cause(&self, name: &str, skip: u64, take: usize) -> Vec<HitLocation> {
         let Some(snapshot) = &self.snapshot else {
             return Vec::new();
         };
@@ -34,11 +33,12 @@ impl View {
             .window(list.map_or(0, |list| list.len()), skip, take)
             .into_iter()
             .filter_map(|element| match element {
-                Element::Snapshot(index) => snapshot.nonprofit(list?.page(index, 1).next()?),
-                Element::Overlay(position) => self.overlay.nonprofit(position),
+                Element::Snapshot(index) => list?.page(index, 1).next().map(HitLocation::Snapshot),
+                Element::Overlay(position) => Some(HitLocation::Overlay(position)),
             })
             .collect()
     }
+
     /// Returns where all nonprofits of a cause in a circle are, in the same order as
     /// [`list_by_cause`](View::list_by_cause).
     pub fn list_by_cause_near(&self, name: &str, near: &Near) -> Vec<HitLocation> {
