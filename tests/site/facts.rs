@@ -14,6 +14,7 @@ on_both_databases!(
     a_profile_of_which_only_irs_facts_are_known_shows_them_without_prose,
     a_nonprofit_that_cannot_receive_donations_has_a_note_with_the_reason,
     a_profile_lists_similar_nonprofits_of_the_same_place_and_size,
+    similar_nonprofits_mean_about_the_same_and_are_not_chapters_of_one_parent,
 );
 
 const LIBRARY: &str = "020240383";
@@ -219,6 +220,13 @@ async fn a_nonprofit_that_cannot_receive_donations_has_a_note_with_the_reason(wo
     );
 }
 
+/// Returns the slugs of the similar nonprofits on a profile, in order.
+fn similar(page: &str) -> Vec<&str> {
+    let similar = page.split_once("id=\"similar\"").unwrap().1;
+    let links = similar.split("<h3><a href=\"/").skip(1);
+    links.map(|link| link.split('"').next().unwrap()).collect()
+}
+
 async fn a_profile_lists_similar_nonprofits_of_the_same_place_and_size(world: &World) {
     let row = |number: u32, name: &str, city: &str, state: &str, code: &str, revenue: u64| {
         let row = nonprofit_row(&(100_000_000 + number).to_string(), name);
@@ -245,12 +253,7 @@ async fn a_profile_lists_similar_nonprofits_of_the_same_place_and_size(world: &W
     }));
     world.import_irs(bmf(&rows)).await.unwrap();
     let page = profile(world).await;
-    let similar = page.split_once("id=\"similar\"").unwrap().1;
-    let links: Vec<&str> = similar
-        .split("<h3><a href=\"/")
-        .skip(1)
-        .map(|link| link.split('"').next().unwrap())
-        .collect();
+    let links = similar(&page);
     assert_eq!(
         links[..3],
         ["concord-books", "concord-school", "keene-library"],
@@ -261,4 +264,35 @@ async fn a_profile_lists_similar_nonprofits_of_the_same_place_and_size(world: &W
         "{links:?}"
     );
     assert_eq!(profile(world).await, page);
+}
+
+async fn similar_nonprofits_mean_about_the_same_and_are_not_chapters_of_one_parent(world: &World) {
+    let row = |number: u32, name: &str, group: &str| {
+        let row = nonprofit_row(&(100_000_000 + number).to_string(), name);
+        let row = row.with("NTEE_CD", "D20").with("GROUP", group);
+        row.with("REVENUE_AMT", &(1_000_000 + number).to_string())
+    };
+    let mut rows = vec![
+        row(1, "GRANITE KITTEN RESCUE", "0000"),
+        row(2, "EQUESTRIAN TRAIL RIDERS", "0000"),
+        row(3, "POULTRY SHOW JUDGES", "0000"),
+        row(900, "STRAY CAT ADOPTION HOUSE", "0000"),
+    ];
+    let names = ["ELM", "OAK", "PINE", "BIRCH", "MAPLE", "CEDAR"];
+    rows.extend(names.iter().zip(10..).map(|(name, number)| {
+        let name = format!("{name} LODGE OF KITTEN RESCUERS");
+        row(number, &name, "1234")
+    }));
+    world.import_irs(bmf(&rows)).await.unwrap();
+    let page = world.client.get_plain(200, "/granite-kitten-rescue").await.text();
+    let links = similar(&page);
+    let chapters = links.iter().filter(|link| link.ends_with("kitten-rescuers"));
+    assert_eq!(chapters.count(), 1, "{links:?}");
+    let position = |slug: &str| links.iter().position(|link| *link == slug);
+    assert_eq!(position("stray-cat-adoption-house"), Some(1), "{links:?}");
+    assert!(
+        position("stray-cat-adoption-house") < position("equestrian-trail-riders"),
+        "{links:?}"
+    );
+    assert!(position("equestrian-trail-riders").is_some(), "{links:?}");
 }

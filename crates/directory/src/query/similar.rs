@@ -1,5 +1,5 @@
 //! Similar nonprofits: those with a cause in common, in the same city or else the same state, of about the same size, whose
-//! names and categories mean about the same.
+//! names and categories mean about the same. At most one chapter of each parent is among them.
 //!
 //! The lists of the index are in the order of prominence, which is mostly size. Those that are next to a nonprofit in the
 //! list of its city are therefore the ones of about its size, and only they are read.
@@ -21,6 +21,12 @@ const SIMILARITY_STEPS: f32 = 100.0;
 fn description(nonprofit: &Nonprofit<'_>) -> String {
     let category = nonprofit.ntee.map_or("", Ntee::title);
     format!("{} {category}", nonprofit.name)
+}
+
+/// Returns whether two nonprofits are in the same group exemption, as the chapters of one parent are.
+fn has_same_parent(one: &Nonprofit<'_>, other: &Nonprofit<'_>) -> bool {
+    let group = |nonprofit: &Nonprofit<'_>| nonprofit.facts.map_or(0, |facts| facts.group);
+    group(one) != 0 && group(one) == group(other)
 }
 
 impl View {
@@ -57,9 +63,12 @@ impl View {
                 )
             });
             for (_, other) in found {
-                // Chapters of one parent have the same name, and one of them says as much as all.
                 let has_name = |known: &Nonprofit<'_>| known.name.eq_ignore_ascii_case(other.name);
-                if similar.len() < take && !has_name(nonprofit) && !similar.iter().any(has_name) {
+                let is_chapter = |known: &Nonprofit<'_>| has_same_parent(known, &other);
+                // One chapter of a parent says as much as all.
+                let is_listed =
+                    has_name(nonprofit) || similar.iter().any(|known| has_name(known) || is_chapter(known));
+                if similar.len() < take && !is_listed {
                     similar.push(other);
                 }
             }
