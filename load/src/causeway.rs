@@ -184,6 +184,18 @@ impl<'a> Causeway<'a> {
         self.start_server(command, &[("CAUSEWAY_SEARCH__RECENT_ANSWERS", "0")])
     }
 
+    /// Starts a server without an answer cache that does not compare meanings.
+    pub(crate) fn serve_without_meaning(&self, cores: Cores) -> Result<Server> {
+        let command = cores.server_command(self.binary.as_os_str())?;
+        self.start_server(
+            command,
+            &[
+                ("CAUSEWAY_SEARCH__RECENT_ANSWERS", "0"),
+                ("CAUSEWAY_SEARCH__BY_MEANING", "false"),
+            ],
+        )
+    }
+
     fn start_server(&self, mut command: Command, environment: &[(&str, &str)]) -> Result<Server> {
         let address = free_address()?;
         let log = self.scratch.path(&format!("serve-{}.log", address.port()));

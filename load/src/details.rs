@@ -1,10 +1,10 @@
-//! Measures startup time, memory and the rate of nonprofit details by slug, EIN and ID.
+//! Measures startup time, memory and the rate of nonprofit details by slug, EIN and ID, and of browse pages.
 //!
 //! Rates are compared with `/healthz`, which has the same HTTP overhead and looks up nothing.
 
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::cleanup::ScratchDir;
@@ -21,6 +21,9 @@ use crate::sample::{
 use crate::table::{Table, Verdict};
 
 const MIN_RATIO_TO_HEALTHZ: f64 = 0.5;
+const MIN_RATIO_OF_BROWSE: f64 = 0.33;
+/// Number of pages of each cause to request.
+const BROWSE_PAGES: u32 = 3;
 const MAX_STARTUP_TIME: Duration = Duration::from_secs(2);
 const MAX_RESIDENT_MEMORY: u64 = 700 * MEBIBYTE;
 /// Number of requests that the single client sends to one endpoint before it moves on to the next.
@@ -40,6 +43,8 @@ pub(crate) struct Details {
 /// The requests to one endpoint, and their measurements.
 struct Workload {
     name: &'static str,
+    /// The bound of the rate as a ratio to `/healthz`.
+    min_ratio: Option<f64>,
     requests: Requests,
     rates: Vec<f64>,
     latencies: Histogram,
@@ -79,6 +84,7 @@ impl Details {
         };
         let sample = look_up_identifiers(&mut connection, &api, eins)?;
         let mut workloads = workloads(&api, &sample);
+        workloads.push(browse_pages(&mut connection, &api)?);
         let monitors = CpuMonitor::for_cores(cores, &[server.process_id()]);
         self.measure_rates(&mut workloads)?;
         self.measure_latencies(&mut workloads, sample.len())?;
@@ -167,7 +173,7 @@ impl Details {
 
 fn add_rate_rows(table: &mut Table, workloads: &[Workload]) {
     let healthz = &workloads[0].rates;
-    for (index, workload) in workloads.iter().enumerate() {
+    for workload in workloads {
         let relative = median(
             workload
                 .rates
@@ -175,11 +181,12 @@ fn add_rate_rows(table: &mut Table, workloads: &[Workload]) {
                 .zip(healthz)
                 .map(|(rate, healthz)| rate / healthz),
         );
-        let (to, bound, verdict) = if index == 0 {
-            ("", String::new(), Verdict::Unbounded)
-        } else {
-            let bound = format!(">= {}", ratio(MIN_RATIO_TO_HEALTHZ));
-            ("/healthz", bound, Verdict::of(relative >= MIN_RATIO_TO_HEALTHZ))
+        let (to, bound, verdict) = match workload.min_ratio {
+            None => ("", String::new(), Verdict::Unbounded),
+            Some(min) => {
+                let bound = format!(">= {}", ratio(min));
+                ("/healthz", bound, Verdict::of(relative >= min))
+            }
         };
         let cells = [
             workload.name,
@@ -203,19 +210,36 @@ fn workloads(api: &ApiClient, sample: &[Identifiers]) -> Vec<Workload> {
                 "",
             ));
         }
-        workload(name, requests)
+        workload(name, Some(MIN_RATIO_TO_HEALTHZ), requests)
     };
     vec![
-        workload("/healthz", Requests::of_path(api.address, "/healthz")),
+        workload("/healthz", None, Requests::of_path(api.address, "/healthz")),
         by("details by slug", &|nonprofit| &nonprofit.slug),
         by("details by EIN", &|nonprofit| &nonprofit.ein),
         by("details by ID", &|nonprofit| &nonprofit.id),
     ]
 }
 
-fn workload(name: &'static str, requests: Requests) -> Workload {
+/// The first pages of all causes.
+fn browse_pages(connection: &mut Connection, api: &ApiClient) -> Result<Workload> {
+    let causes = api.json(connection, "causes", "")?;
+    let causes = causes["causes"]
+        .as_array()
+        .context("the response has no causes")?;
+    let mut requests = Requests::new(api.address);
+    for page in 1..=BROWSE_PAGES {
+        for cause in causes.iter().filter_map(|cause| cause["tagName"].as_str()) {
+            let path = format!("browse/{}", encode_segment(cause));
+            requests.push(&api.path(&path, &format!("&page={page}")));
+        }
+    }
+    Ok(workload("browse", Some(MIN_RATIO_OF_BROWSE), requests))
+}
+
+fn workload(name: &'static str, min_ratio: Option<f64>, requests: Requests) -> Workload {
     Workload {
         name,
+        min_ratio,
         requests,
         rates: Vec::new(),
         latencies: Histogram::new(),

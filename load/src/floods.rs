@@ -59,10 +59,10 @@ pub(crate) struct Flood {
 }
 
 pub(crate) const FLOODS: &[Flood] = &[
-    Flood::new("HTTP/2 readers without a window", zero_window),
+    Flood::costly("HTTP/2 readers without a window", zero_window),
     Flood::new("slow heads", slow_heads),
-    Flood::new("slow bodies", slow_bodies),
-    Flood::new("slow readers", slow_readers),
+    Flood::costly("slow bodies", slow_bodies),
+    Flood::costly("slow readers", slow_readers),
     Flood::new("HTTP/2 rapid reset", rapid_reset),
     Flood::new("sitemaps", sitemaps),
     Flood::new("idle connections", idle_connections),

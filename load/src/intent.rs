@@ -22,7 +22,7 @@ const COLUMNS: [&str; 6] = ["EIN", "NTEE_CD", "NAME", "SORT_NAME", "STATE", "CIT
 
 /// A query, and which nonprofits are right answers.
 pub(crate) struct IntentQuery {
-    text: String,
+    pub text: String,
     kind: String,
     /// What the NTEE code of a right answer starts with, any of them.
     codes: Vec<String>,

@@ -29,6 +29,7 @@ mod import_summary;
 mod input;
 mod intent;
 mod interference;
+mod meaning;
 mod options;
 mod pictures;
 mod process;
@@ -73,6 +74,11 @@ enum Benchmark {
         after_help = "Example: causeway-load search --data data --log keystrokes.jsonl.gz --out search.md"
     )]
     Search(search::Search),
+    /// Measure what word vectors add to the time of a search
+    #[command(
+        after_help = "Example: causeway-load meaning --data data --log keystrokes.jsonl.gz --intent intent.jsonl"
+    )]
+    Meaning(meaning::Meaning),
     /// Measure the rate of donations and new fundraisers, compared with sqlite3, and of raised totals
     #[command(after_help = "Example: causeway-load fundraisers --generate 2000")]
     Fundraisers(fundraisers::Fundraisers),
@@ -110,6 +116,7 @@ fn run(benchmark: &Benchmark) -> Result<ExitCode> {
         Benchmark::Returns(returns) => &returns.options,
         Benchmark::Details(details) => &details.options,
         Benchmark::Search(search) => &search.options,
+        Benchmark::Meaning(meaning) => &meaning.options,
         Benchmark::Fundraisers(fundraisers) => &fundraisers.options,
         Benchmark::Site(site) => &site.options,
         Benchmark::Pictures(pictures) => &pictures.options,
@@ -122,6 +129,7 @@ fn run(benchmark: &Benchmark) -> Result<ExitCode> {
         Benchmark::Returns(returns) => returns.measure(&scratch),
         Benchmark::Details(details) => details.measure(&scratch),
         Benchmark::Search(search) => search.measure(&scratch),
+        Benchmark::Meaning(meaning) => meaning.measure(&scratch),
         Benchmark::Fundraisers(fundraisers) => fundraisers.measure(&scratch),
         Benchmark::Site(site) => site.measure(&scratch),
         Benchmark::Pictures(pictures) => pictures.measure(&scratch),
