@@ -3,6 +3,9 @@
 //!
 //! hyper drops a body once it has taken its last frame, which over HTTP/2 can be long before the client takes the bytes.
 //! Each frame therefore carries its own share, and the last one the request.
+//!
+//! As long as a client grants no window over HTTP/2, hyper does not ask for the first frame, which is the whole response if
+//! it is in memory. So that frame is taken from the body as soon as there is a response, and counts from then on.
 
 use crate::state::{ConnectionState, InFlight};
 use hyper::body::{Body, Buf, Bytes, Frame, SizeHint};
@@ -14,17 +17,30 @@ use std::task::{Context, Poll, ready};
 
 pin_project! {
     /// A response body that keeps its request in flight until the body is sent or dropped.
-    pub(crate) struct InFlightBody<B> {
+    pub(crate) struct InFlightBody<B: Body> {
         #[pin]
         body: B,
+        // The first frame, if it was taken from the body before hyper asked for it.
+        first: Option<Result<Frame<UnsentData<B::Data>>, B::Error>>,
         in_flight: Option<InFlight>,
     }
 }
 
-impl<B> InFlightBody<B> {
+impl<B: Body> InFlightBody<B> {
     #[inline]
     pub(crate) fn new(body: B, in_flight: Option<InFlight>) -> Self {
-        Self { body, in_flight }
+        Self {
+            body,
+            first: None,
+            in_flight,
+        }
+    }
+
+    /// Takes the first frame from the body, if it is there already, so that it counts as unsent.
+    pub(crate) fn read_ahead(mut self: Pin<&mut Self>, cx: &mut Context<'_>) {
+        if let Poll::Ready(first) = self.as_mut().poll_frame(cx) {
+            *self.project().first = first;
+        }
     }
 }
 
@@ -37,6 +53,9 @@ impl<B: Body> Body for InFlightBody<B> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, B::Error>>> {
         let mut this = self.project();
+        if let Some(first) = this.first.take() {
+            return Poll::Ready(Some(first));
+        }
         let Some(frame) = ready!(this.body.as_mut().poll_frame(cx)?) else {
             return Poll::Ready(None);
         };
@@ -50,11 +69,19 @@ impl<B: Body> Body for InFlightBody<B> {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.first.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let mut hint = self.body.size_hint();
+        if let Some(Ok(first)) = &self.first {
+            let length = first.data_ref().map_or(0, |data| data.remaining() as u64);
+            if let Some(upper) = hint.upper() {
+                hint.set_upper(upper + length);
+            }
+            hint.set_lower(hint.lower() + length);
+        }
+        hint
     }
 }
 

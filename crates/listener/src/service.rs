@@ -85,6 +85,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
         ResponseFuture {
             response,
             must_yield: in_flight.must_yield(),
+            needs_room: in_flight.state().is_http2(),
             in_flight: Some(in_flight),
             refuse: self.refuse,
         }
@@ -127,6 +128,7 @@ pin_project! {
         response: Option<Deadline<ErasedFuture>>,
         in_flight: Option<InFlight>,
         must_yield: bool,
+        needs_room: bool,
         refuse: Refuse,
     }
 }
@@ -144,11 +146,19 @@ impl Future for ResponseFuture {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
+        let has_room = |in_flight: &InFlight| in_flight.state().unsent().has_room();
+        let is_full =
+            std::mem::take(this.needs_room) && this.in_flight.as_ref().is_some_and(|it| !has_room(it));
+        let mut service = this.response;
+        if is_full {
+            service.set(None);
+        }
         let refuse = *this.refuse;
         let refuse = |status| {
             refuse(status).map(|text| Full::from(text).map_err(|never| match never {}).boxed_unsync())
         };
-        let (mut response, is_refused) = match this.response.as_pin_mut() {
+        let (mut response, is_refused) = match service.as_pin_mut() {
+            None if is_full => (refuse(StatusCode::SERVICE_UNAVAILABLE), false),
             Some(response) => match ready!(response.poll(cx)) {
                 Some(response) => (response, false),
                 None => (refuse(StatusCode::SERVICE_UNAVAILABLE), false),
@@ -164,6 +174,13 @@ impl Future for ResponseFuture {
                     .insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
         }
-        Poll::Ready(Ok(response.map(|body| InFlightBody::new(body, in_flight))))
+        let state = in_flight.as_ref().map(|in_flight| Arc::clone(in_flight.state()));
+        let mut response = response.map(|body| InFlightBody::new(body, in_flight));
+        if let Some(state) = state.filter(|state| state.is_http2()) {
+            Pin::new(response.body_mut()).read_ahead(cx);
+            // The task of the connection may be polled much later.
+            state.unsent().report();
+        }
+        Poll::Ready(Ok(response))
     }
 }

@@ -10,6 +10,10 @@
 //! everyone else out. A client that reads what it asked for holds next to nothing and is not
 //! affected. A client that has opened too many streams may open a few per connection for a while: otherwise each new
 //! connection would take the place of an older one, and the server would compute every response.
+//!
+//! A connection that is cut holds its memory until its tasks have run. If thousands of streams are waiting to be served,
+//! that is after them. So a connection with many streams is served only as long as there is room beside the connections
+//! that were cut, and is refused otherwise.
 
 use crate::network::client_network;
 use crate::settings::ServeSettings;
@@ -25,11 +29,14 @@ use tokio::time::Instant;
 
 /// The bytes that an open HTTP/2 stream counts in addition to its response, for its task, its head and its
 /// protocol state.
-const STREAM_BYTES: usize = 4096;
+const STREAM_BYTES: usize = 16 * 1024;
 
 /// For this long after a client had too many streams open, each of its connections may have `FEW_STREAMS` open.
 const RESTRICTION_TIME: Duration = Duration::from_secs(5);
 const FEW_STREAMS: usize = 4;
+
+/// How often the memory of the connections that were cut is added up at most, in microseconds.
+const RELEASE_CHECK_INTERVAL: u64 = 1_000;
 
 /// The value of a time that is not set.
 const NEVER: u64 = u64::MAX;
@@ -43,6 +50,12 @@ pub(crate) struct UnsentLimits {
     /// The instant from which the times of connections are measured.
     started_at: Instant,
     bytes: AtomicUsize,
+    /// What the connections that were cut held when that was last added up.
+    unreleased_bytes: AtomicUsize,
+    /// When it was last added up, in microseconds.
+    release_checked_at: AtomicU64,
+    /// The connections that were cut and still hold memory.
+    unreleased: Mutex<Vec<Arc<Unsent>>>,
     /// Taken when a connection opens or closes, and when a limit is exceeded.
     groups: Mutex<Groups>,
 }
@@ -105,6 +118,9 @@ impl UnsentLimits {
             max_streams_per_client,
             started_at: Instant::now(),
             bytes: AtomicUsize::new(0),
+            unreleased_bytes: AtomicUsize::new(0),
+            release_checked_at: AtomicU64::new(0),
+            unreleased: Mutex::default(),
             groups: Mutex::default(),
         })
     }
@@ -216,6 +232,33 @@ impl UnsentLimits {
         cut
     }
 
+    /// Returns whether there is room for another response beside those of the connections that were cut.
+    fn has_room(&self) -> bool {
+        let is_full = || {
+            let unreleased = self.unreleased_bytes.load(Relaxed);
+            unreleased > 0 && self.bytes.load(Relaxed) + unreleased > self.max_bytes
+        };
+        if is_full() {
+            let (now, checked_at) = (self.now(), self.release_checked_at.load(Relaxed));
+            if now.saturating_sub(checked_at) >= RELEASE_CHECK_INTERVAL {
+                self.update_unreleased(&mut self.lock_unreleased());
+            }
+        }
+        !is_full()
+    }
+
+    /// Adds up what the connections that were cut still hold.
+    fn update_unreleased(&self, connections: &mut Vec<Arc<Unsent>>) {
+        connections.retain(|unsent| unsent.held_bytes() > 0);
+        let bytes = connections.iter().map(|unsent| unsent.held_bytes()).sum();
+        self.unreleased_bytes.store(bytes, Relaxed);
+        self.release_checked_at.store(self.now(), Relaxed);
+    }
+
+    fn lock_unreleased(&self) -> MutexGuard<'_, Vec<Arc<Unsent>>> {
+        self.unreleased.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the time in microseconds.
     fn now(&self) -> u64 {
         self.started_at.elapsed().as_micros() as u64
@@ -306,7 +349,7 @@ impl Unsent {
     /// Counts a new stream. It is reported at once: one read from the socket can open a hundred, and those over the limit
     /// need not be served.
     #[inline]
-    pub(crate) fn add_stream(&self) {
+    pub(crate) fn add_stream(self: &Arc<Self>) {
         let streams = self.streams.fetch_add(1, Relaxed) + 1;
         if streams > FEW_STREAMS && self.is_restricted() {
             self.cut();
@@ -386,10 +429,19 @@ impl Unsent {
         reported.streams = streams;
     }
 
+    /// Returns whether another response may be computed: always if the connection has few streams.
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        self.open_streams() <= FEW_STREAMS || self.limits.has_room()
+    }
+
     /// Ends the connection. Returns whether it had not ended before.
-    fn cut(&self) -> bool {
+    fn cut(self: &Arc<Self>) -> bool {
         let was_open = self.end();
         if was_open {
+            let mut unreleased = self.limits.lock_unreleased();
+            unreleased.push(Arc::clone(self));
+            self.limits.update_unreleased(&mut unreleased);
             self.cut.set();
         }
         was_open
@@ -598,6 +650,28 @@ mod tests {
         open.counter().remove_bytes(KIB);
         open.counter().report();
         assert_eq!(open.counter().stalled_since(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn there_is_no_room_until_connections_that_were_cut_have_released_their_memory() {
+        let limits = UnsentLimits::with_maxima(200 * KIB, 200 * KIB, 10);
+        let slow: Vec<_> = (1..=4)
+            .map(|number| hold(&limits, &format!("192.0.2.{number}"), 40 * KIB))
+            .collect();
+        let honest = limits.open("192.0.2.9".parse().unwrap(), false);
+        honest.counter().add_stream();
+        let other = limits.open("192.0.2.9".parse().unwrap(), false);
+        assert!(limits.has_room());
+        let last = hold(&limits, "192.0.2.5", 40 * KIB);
+        let cut: Vec<_> = slow.iter().chain([&last]).filter(|open| is_cut(open)).collect();
+        other.counter().streams.store(FEW_STREAMS + 1, Relaxed);
+        assert!(!cut.is_empty() && !other.counter().has_room());
+        assert!(honest.counter().has_room(), "it has a single stream");
+        for open in cut {
+            open.counter().remove_bytes(40 * KIB);
+        }
+        tokio::time::advance(Duration::from_micros(RELEASE_CHECK_INTERVAL)).await;
+        assert!(other.counter().has_room());
     }
 
     #[tokio::test]
