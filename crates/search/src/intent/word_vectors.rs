@@ -12,6 +12,8 @@ use crate::intent::word_pieces::{self, PieceList};
 
 const MAGIC: &[u8] = b"wordvec1";
 const HEADER_BYTES: usize = 20;
+/// Minimum number of letters of each piece of a word, on average. What is split more finely is no word.
+const MIN_PIECE_LETTERS: usize = 2;
 /// The parent of a piece that has none.
 const NO_PARENT: u16 = u16::MAX;
 
@@ -80,7 +82,10 @@ impl WordVectors {
 
     /// Adds the vectors of the pieces of a normalized word to `sum`. Returns `false` if the word has none.
     pub(crate) fn add_word(&self, word: &str, sum: &mut Vector) -> bool {
-        let pieces = word_pieces::split(self, word);
+        let mut pieces = word_pieces::split(self, word);
+        if pieces.len() > 1 && word.len() < pieces.len() * MIN_PIECE_LETTERS {
+            pieces.clear();
+        }
         for &piece in &pieces {
             let scale = f32::from_le_bytes(self.array(HEADER_BYTES + 4 + self.count * 4 + piece * 4));
             let from = self.text_start + self.text_length + piece * DIMENSIONS;

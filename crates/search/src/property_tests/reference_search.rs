@@ -497,7 +497,7 @@ impl ReferenceSearch<'_> {
         let acronym: String = run.clone().map(|index| self.tokens.word(index)).collect();
         let acronym = self.clause(&acronym, false);
         let penalty = if self.has_prefix_match {
-            ranking::TYPO_PENALTY
+            ranking::DROPPED_WORD_PENALTY
         } else {
             ranking::COMPOUND_PENALTY
         };

@@ -11,8 +11,8 @@ use crate::text::english;
 use crate::text::letters::{self, MIN_TYPED_LETTERS};
 
 impl Searcher<'_> {
-    /// Joins single letters that follow each other. They rank like a correction if names start with the letters
-    /// as typed: "C A T" is more likely meant than "cat".
+    /// Joins single letters that follow each other. They rank below names that start with the letters as typed:
+    /// "C A T" is more likely meant than "cat".
     pub(crate) fn try_join_letters(&mut self) {
         let count = self.word_count();
         let Some(run) = letters::find_run(self.tokens.iter().take(count), MIN_TYPED_LETTERS) else {
@@ -22,7 +22,7 @@ impl Searcher<'_> {
         let mask = run.clone().fold(0, |mask, index| mask | 1 << index);
         let rewrite = Rewrite::Join(run.start as u8);
         let penalty = if self.has_prefix_match {
-            ranking::TYPO_PENALTY
+            ranking::DROPPED_WORD_PENALTY
         } else {
             ranking::COMPOUND_PENALTY
         };
