@@ -149,6 +149,7 @@ async fn planted_queries_are_found(world: &World) {
         "select id from fundraisers where title = $1",
         "select count(*) from fundraisers",
         "select id from (select id, title from fundraisers order by title) newest limit $1",
+        "select (select 1 from accounts a where a.id = f.account_id limit 1) from fundraisers f",
     ] {
         let plan = explain(world, sql).await.unwrap();
         assert!(
@@ -204,7 +205,7 @@ fn whole_table<'p>(db: &Db, sql: &str, plan: &'p [String]) -> Option<&'p String>
             line if is_sqlite => line == "USE TEMP B-TREE FOR ORDER BY",
             line => line.starts_with("Sort  ("),
         });
-    if sql.contains(" limit ") && !sorts {
+    if has_limit(sql) && !sorts {
         return None;
     }
     let tables = tables_by_alias(sql);
@@ -235,6 +236,22 @@ fn whole_table<'p>(db: &Db, sql: &str, plan: &'p [String]) -> Option<&'p String>
         is_whole && scanned.is_some_and(is_table)
     });
     whole.map(|(_, line)| line)
+}
+
+/// Returns whether a query has a limit: its own, or that of the rows that it reads, but not that of a value.
+fn has_limit(sql: &str) -> bool {
+    // For each open parenthesis, whether it is around a value.
+    let mut open: Vec<bool> = Vec::new();
+    let mut rows = String::new();
+    for (at, sign) in sql.char_indices() {
+        match sign {
+            '(' => open.push(!sql[..at].ends_with("from ")),
+            ')' => drop(open.pop()),
+            _ if !open.contains(&true) => rows.push(sign),
+            _ => {}
+        }
+    }
+    rows.contains(" limit ")
 }
 
 fn first_word(text: &str) -> &str {
