@@ -185,12 +185,12 @@ fn describe_total(count: usize, all: &AllHits, t: &SearchTexts) -> String {
     fill(text, &[("count", &thousands(count as u64))])
 }
 
-/// Says which kinds the words were read as, or that only some of them were found.
+/// Says which kinds the words were read as, and which words some of the results lack.
 fn describe_interpretation(read: &Interpretation, t: &SearchTexts) -> String {
-    if read.kinds.is_empty() {
-        return t.some_words.to_owned();
-    }
-    fill(t.read_as_kinds, &[("kinds", &read.kinds.join(t.kinds_or))])
+    let (kinds, words) = (read.kinds.join(t.quoted_or), read.left_out.join(t.quoted_or));
+    let kinds = (!kinds.is_empty()).then(|| fill(t.read_as_kinds, &[("kinds", &kinds)]));
+    let words = (!words.is_empty()).then(|| fill(t.some_words, &[("words", &words)]));
+    kinds.into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
 fn order_links(filters: &Filters, typed: &str, t: &SearchTexts) -> Vec<OrderLink> {

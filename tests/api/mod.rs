@@ -15,6 +15,7 @@ mod finances;
 pub mod fundraisers;
 mod hostile_paths;
 mod http_edges;
+mod intent;
 mod keys;
 mod limit_script;
 mod limits;

@@ -13,6 +13,7 @@ on_both_databases!(
     nonprofits_of_the_same_name_are_told_apart,
     causes_have_titles_for_scripts_of_any_site,
     the_part_of_a_mission_that_matches_is_shown_and_marked,
+    a_search_by_meaning_says_what_it_shows_and_links_to_the_words,
 );
 
 async fn page(world: &World, url: &str) -> String {
@@ -277,4 +278,32 @@ async fn the_part_of_a_mission_that_matches_is_shown_and_marked(world: &World) {
         by_name.contains("<p class=\"hit-text\">A house.</p>"),
         "{by_name}"
     );
+}
+
+async fn a_search_by_meaning_says_what_it_shows_and_links_to_the_words(world: &World) {
+    let rows = [
+        nonprofit_row("100000001", "BRIGHT PAGES").with("NTEE_CD", "B92"),
+        nonprofit_row("100000002", "PAWS AND HOOVES").with("NTEE_CD", "D20"),
+    ];
+    world.import_irs(bmf(&rows)).await.unwrap();
+    let found = page(world, "/search?q=help+kids+read&state=NH").await;
+    assert_eq!(slugs(&found)[0], "bright-pages");
+    let sentence = "<p class=\"interpretation\">Showing nonprofits for “read to kids";
+    assert!(found.contains(sentence), "{found}");
+    let url = "/search?q=help%20kids%20read&#38;state=NH&#38;words=all";
+    let link = format!("<a href=\"{url}\">Search for all words only</a></p>");
+    assert!(found.contains(&link), "{found}");
+    let words = page(world, &url.replace("&#38;", "&")).await;
+    assert!(slugs(&words).is_empty(), "{words}");
+    assert!(
+        words.contains("<input type=\"hidden\" name=\"words\" value=\"all\">")
+            && !words.contains("class=\"interpretation\""),
+        "{words}"
+    );
+    let part = page(world, "/search?q=where+can+i+find+underwater+hooves").await;
+    assert_eq!(slugs(&part), ["paws-and-hooves"]);
+    let sentence = "Some results do not match “underwater”.";
+    assert!(part.contains(sentence), "{part}");
+    let by_name = page(world, "/search?q=bright+pages").await;
+    assert!(!by_name.contains("class=\"interpretation\""), "{by_name}");
 }
