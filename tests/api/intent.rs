@@ -51,7 +51,7 @@ async fn an_intent_finds_kinds_by_meaning(world: &World) {
     let response = search(world, "help%20kids%20read").await;
     let found = response.json["nonprofits"].as_array().unwrap();
     let mut first: Vec<_> = found.iter().take(2).map(|item| &item["name"]).collect();
-    first.sort_by_key(|name| name.to_string());
+    first.sort_by_key(ToString::to_string);
     assert_eq!(first, [&json!("Bright Pages"), &json!("Story Hour")]);
     assert_eq!(found[0]["matchedTerms"], json!(["help", "kids", "read"]));
     // A complete name is not read as an intent, and one that has all words is first.
