@@ -56,13 +56,15 @@ pub(crate) struct Flood {
     pub addresses: &'static [usize],
     /// Whether it runs the other floods.
     pub is_mix: bool,
+    /// Whether a quick test includes it.
+    pub is_quick: bool,
 }
 
 pub(crate) const FLOODS: &[Flood] = &[
-    Flood::costly("HTTP/2 readers without a window", zero_window),
+    Flood::held("HTTP/2 readers without a window", zero_window),
     Flood::new("slow heads", slow_heads),
-    Flood::costly("slow bodies", slow_bodies),
-    Flood::costly("slow readers", slow_readers),
+    Flood::held("slow bodies", slow_bodies),
+    Flood::held("slow readers", slow_readers),
     Flood::new("HTTP/2 rapid reset", rapid_reset),
     Flood::new("sitemaps", sitemaps),
     Flood::new("idle connections", idle_connections),
@@ -74,6 +76,7 @@ pub(crate) const FLOODS: &[Flood] = &[
     Flood::costly("sorted lists", costly_floods::sorted_lists),
     Flood {
         is_mix: true,
+        is_quick: true,
         ..Flood::costly("random mix", costly_floods::random_mix)
     },
 ];
@@ -86,18 +89,22 @@ impl Flood {
             run,
             addresses: &[2],
             is_mix: false,
+            is_quick: true,
         }
     }
 
-    /// Returns whether a quick test includes it.
-    pub(crate) fn is_quick(&self) -> bool {
-        self.is_mix || self.addresses.len() == 1
+    /// A flood that holds memory, from one address and from many.
+    const fn held(name: &'static str, run: fn(&Target) -> Result<String>) -> Flood {
+        Flood {
+            addresses: &[1, 50],
+            ..Flood::new(name, run)
+        }
     }
 
     const fn costly(name: &'static str, run: fn(&Target) -> Result<String>) -> Flood {
         Flood {
-            addresses: &[1, 50],
-            ..Flood::new(name, run)
+            is_quick: false,
+            ..Flood::held(name, run)
         }
     }
 }

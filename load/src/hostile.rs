@@ -137,8 +137,7 @@ impl Hostile {
 
     /// Lists the floods to run, and from how many addresses. A quick test has the mix instead of each costly flood.
     fn floods(&self) -> impl Iterator<Item = (&'static Flood, usize)> {
-        let is_selected =
-            |flood: &&Flood| flood.name.contains(&self.only) && (!self.quick || flood.is_quick());
+        let is_selected = |flood: &&Flood| flood.name.contains(&self.only) && (!self.quick || flood.is_quick);
         let all = FLOODS.iter().filter(is_selected);
         all.flat_map(|flood| {
             let addresses = if self.quick {
