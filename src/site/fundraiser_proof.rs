@@ -123,6 +123,15 @@ impl Row {
                 Kind::Donation => t.donation,
                 Kind::Refund => t.refund,
                 Kind::Offline => t.offline,
+                Kind::Dispute => t.dispute,
+                Kind::DisputeWon => t.dispute_won,
+                Kind::RefundFailed => t.refund_failed,
+                // These have no fundraiser, so none is listed here.
+                Kind::Settlement
+                | Kind::Payout
+                | Kind::Disbursement
+                | Kind::DisbursementReturned
+                | Kind::Reassignment => "",
             },
             is_test: entry.draft.mode.is_test(),
             amount: entry.draft.amount.to_string(),

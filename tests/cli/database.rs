@@ -151,11 +151,13 @@ fn donation(sequence: i64, before: &Hash) -> Entry {
         mode: Mode::Live,
         source: "test".to_owned(),
         external_id: sequence.to_string(),
-        nonprofit,
+        nonprofit: Some(nonprofit),
         fundraiser: None,
         donor: Some("ana".to_owned()),
         amount,
         refunds: None,
+        origin: None,
+        note: None,
         postings: vec![
             posting(Party::Donor("ana".to_owned()), amount.reversed()),
             posting(Party::Nonprofit(nonprofit), amount),
@@ -199,7 +201,7 @@ impl PreviousVersion {
     /// Appends an entry with the statements of that version.
     async fn append(&self, entry: &Entry) {
         let (sequence, draft) = (entry.sequence, &entry.draft);
-        let (nonprofit, hash) = (draft.nonprofit.0, hex(&entry.hash));
+        let (nonprofit, hash) = (draft.nonprofit.expect("a recipient").0, hex(&entry.hash));
         let (nonprofit, hash, lock) = match self {
             PreviousVersion::Sqlite(_) => (
                 format!("x'{}'", nonprofit.simple()),

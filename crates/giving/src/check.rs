@@ -4,7 +4,7 @@
 use crate::fundraisers;
 use crate::ledger::audit::Audit;
 use crate::ledger::checkpoints::{self, Checkpoint};
-use crate::ledger::entry::{Beneficiaries, Totals, TotalsByMode};
+use crate::ledger::entry::{Beneficiaries, Entry, Totals, TotalsByMode};
 use crate::ledger::{outbox, store};
 use platform::db::{Db, Tx};
 use platform::hosted;
@@ -137,12 +137,27 @@ async fn add_entries(tx: &mut Tx, audit: &mut Audit) -> sqlx::Result<()> {
     loop {
         match store::list_after(tx, audit.head().0, limit).await {
             Ok(entries) if entries.is_empty() => return Ok(()),
-            Ok(entries) => entries.iter().for_each(|entry| audit.add(entry)),
+            Ok(entries) => add_batch(tx, audit, &entries).await?,
             Err(sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_)) if limit > 1 => limit = 1,
             Err(sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_)) => audit.skip(),
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Adds entries to the audit, each with the entry that it follows from.
+async fn add_batch(tx: &mut Tx, audit: &mut Audit, entries: &[Entry]) -> sqlx::Result<()> {
+    let mut origins = HashMap::new();
+    if entries.iter().any(|entry| entry.draft.origin.is_some()) {
+        let last = entries.last().map_or(0, |entry| entry.sequence);
+        let found = store::list_origins(tx, audit.head().0, last).await?;
+        origins = found.into_iter().map(|entry| (entry.sequence, entry)).collect();
+    }
+    for entry in entries {
+        let origin = entry.draft.origin.and_then(|sequence| origins.get(&sequence));
+        audit.add(entry, origin);
+    }
+    Ok(())
 }
 
 /// Compares the ends of the ledger and the outbox with the head, which reveals entries cut off at the end.

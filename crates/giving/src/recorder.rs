@@ -3,7 +3,8 @@
 use crate::donations::counters::DonationCounters;
 use crate::donations::donation::{self, NewDonation};
 use crate::donations::outcome::{DonationError, RecordedEntry};
-use crate::donations::refund::{self, Refund};
+use crate::donations::refund::{self, Dispute, Refund};
+use crate::donations::reversal::{self, Reversal};
 use crate::error::Error;
 use crate::fundraisers::Fundraiser;
 use crate::fundraisers::cache::FundraiserCache;
@@ -11,6 +12,7 @@ use crate::fundraisers::moderate::{self, Decided, Decision, account_of};
 use crate::fundraisers::write::{self, CreateFundraiser, UpdateFundraiser};
 use crate::idempotency::StoredResponse;
 use crate::ledger::batch::Batch;
+use crate::ledger::entry::Kind;
 use crate::ledger::prefetch::Prefetch;
 use crate::ledger::writer::{WorkFuture, WriteError, Writer};
 use access::accounts::verified_password::VerifiedPassword;
@@ -72,15 +74,43 @@ impl Recorder {
         let (refund, clock) = (Arc::new(refund), self.clock.clone());
         let written = self.write(Prefetch::default(), move |batch| {
             let (refund, now) = (Arc::clone(&refund), clock.millis());
-            Box::pin(async move { refund::write(batch, &refund, now).await })
+            Box::pin(async move { refund::write(batch, Kind::Refund, &refund, now).await })
         });
-        // Only the entry of the donation tells which fundraiser the refund is about.
-        let (recorded, fundraiser) = written.await?;
+        let recorded = self.forget_refunded(written.await?);
+        self.counters.count_refund(&recorded);
+        Ok(recorded)
+    }
+
+    /// Records that the donor's bank withdrew a donation or a part of it. Recording it again changes nothing.
+    pub async fn dispute(&self, dispute: Dispute) -> Result<RecordedEntry, DonationError> {
+        let (refund, clock) = (Arc::new(Refund::from(dispute)), self.clock.clone());
+        let written = self.write(Prefetch::default(), move |batch| {
+            let (refund, now) = (Arc::clone(&refund), clock.millis());
+            Box::pin(async move { refund::write(batch, Kind::Dispute, &refund, now).await })
+        });
+        Ok(self.forget_refunded(written.await?))
+    }
+
+    /// Records that a refund failed or that a dispute was won. Recording it again changes nothing.
+    pub async fn reverse(&self, reversal: Reversal) -> Result<RecordedEntry, DonationError> {
+        let (reversal, clock) = (Arc::new(reversal), self.clock.clone());
+        let written = self.write(Prefetch::default(), move |batch| {
+            let (reversal, now) = (Arc::clone(&reversal), clock.millis());
+            Box::pin(async move { reversal::write(batch, &reversal, now).await })
+        });
+        Ok(self.forget_refunded(written.await?))
+    }
+
+    /// Drops the fundraiser of a refunded donation from the cache. Only the entry of the donation tells which one it is, so
+    /// it is not known before the refund is written.
+    fn forget_refunded(
+        &self,
+        (recorded, fundraiser): (RecordedEntry, Option<FundraiserId>),
+    ) -> RecordedEntry {
         if let Some(id) = fundraiser {
             self.cache.forget(id);
         }
-        self.counters.count_refund(&recorded);
-        Ok(recorded)
+        recorded
     }
 
     /// Creates a fundraiser, or returns the response to the first request with its idempotency key.

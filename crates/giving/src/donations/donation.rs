@@ -88,11 +88,13 @@ pub(crate) fn draft(donation: &NewDonation, now: i64) -> Draft {
         mode: donation.mode,
         source: donation.source.as_str().to_owned(),
         external_id: donation.external_id.as_str().to_owned(),
-        nonprofit: donation.to.nonprofit,
+        nonprofit: Some(donation.to.nonprofit),
         fundraiser: donation.to.fundraiser,
         donor: Some(donation.donor.as_str().to_owned()),
         amount: donation.amount,
         refunds: None,
+        origin: None,
+        note: None,
         postings: std::iter::once(donor).chain(shares).collect(),
         recorded_at: now,
     }
@@ -103,7 +105,7 @@ fn is_same(existing: &Entry, donation: &NewDonation) -> bool {
     draft.kind == Kind::Donation
         && draft.mode == donation.mode
         && draft.amount == donation.amount
-        && draft.nonprofit == donation.to.nonprofit
+        && draft.nonprofit == Some(donation.to.nonprofit)
         && draft.fundraiser == donation.to.fundraiser
         && draft.donor.as_deref() == Some(donation.donor.as_str())
 }

@@ -1,4 +1,4 @@
-//! Donations and refunds: each is recorded once, however often it is reported.
+//! Donations, refunds and disputes: each is recorded once, however often it is reported.
 
 pub mod comments;
 pub mod counters;
@@ -9,6 +9,7 @@ pub mod listing;
 pub(crate) mod outcome;
 pub(crate) mod recipient;
 pub(crate) mod refund;
+pub(crate) mod reversal;
 pub mod store;
 pub mod summary;
 
@@ -17,4 +18,5 @@ pub(crate) use label::SITE;
 pub use label::{Label, OPERATOR};
 pub use outcome::{DonationError, RecordedEntry};
 pub use recipient::{Recipient, RecipientName, find_recipient};
-pub use refund::Refund;
+pub use refund::{Dispute, Refund};
+pub use reversal::Reversal;

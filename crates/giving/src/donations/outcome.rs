@@ -1,6 +1,6 @@
 //! What recording a donation or a refund returns.
 
-use crate::ledger::entry::{Entry, Kind, Mode, Totals};
+use crate::ledger::entry::{Entry, Mode, Totals};
 use crate::ledger::writer::WriteError;
 use platform::money::{AmountOverflow, Cents};
 use thiserror::Error;
@@ -32,6 +32,11 @@ pub enum DonationError {
     },
     #[error("there is no donation {external_id} from {source_name}; check --source and --external-id")]
     NoSuchDonation {
+        source_name: String,
+        external_id: String,
+    },
+    #[error("there is no refund or dispute {external_id} from {source_name}; check its source and its ID")]
+    NoSuchRefund {
         source_name: String,
         external_id: String,
     },
@@ -80,10 +85,7 @@ impl DonationError {
     /// The error for a source and external ID that an entry with other content already has.
     pub fn conflict(known: &Entry) -> DonationError {
         let draft = &known.draft;
-        let amount = match draft.kind {
-            Kind::Refund => draft.amount.reversed(),
-            Kind::Donation | Kind::Offline => draft.amount,
-        };
+        let amount = Cents::new(draft.amount.get().abs());
         let test = match draft.mode {
             Mode::Live => "",
             Mode::Test => "test ",
@@ -94,7 +96,7 @@ impl DonationError {
             known: format!(
                 "entry {}, a {test}{} of {amount}",
                 known.sequence,
-                draft.kind.as_str()
+                draft.kind.title()
             ),
         }
     }

@@ -1,4 +1,4 @@
-//! Refunds: each is an entry of its own that reverses a donation or a part of it.
+//! Refunds and disputes: each is an entry of its own that reverses a donation or a part of it.
 
 use super::label::Label;
 use super::outcome::{DonationError, RecordedEntry};
@@ -20,6 +20,29 @@ pub struct Refund {
     pub refund_id: Option<Label>,
 }
 
+/// A dispute to record: the donor's bank withdrew a donation or a part of it.
+#[derive(Clone, Debug)]
+pub struct Dispute {
+    /// Identifies the donation, together with `external_id`.
+    pub source: Label,
+    pub external_id: Label,
+    pub amount: Cents,
+    /// The ID of the dispute itself.
+    pub dispute_id: Label,
+}
+
+impl From<Dispute> for Refund {
+    /// A dispute moves money as a refund does.
+    fn from(dispute: Dispute) -> Refund {
+        Refund {
+            source: dispute.source,
+            external_id: dispute.external_id,
+            amount: Some(dispute.amount),
+            refund_id: Some(dispute.dispute_id),
+        }
+    }
+}
+
 impl Refund {
     /// The external ID of the entry.
     fn entry_id(&self) -> String {
@@ -30,9 +53,10 @@ impl Refund {
     }
 }
 
-/// Adds a refund to a batch, or finds the entry it already has. Also returns the fundraiser of the donation.
+/// Adds a refund or a dispute to a batch, or finds the entry it already has. Also returns the fundraiser of the donation.
 pub(crate) async fn write(
     batch: &mut Batch,
+    kind: Kind,
     refund: &Refund,
     now: i64,
 ) -> Result<(RecordedEntry, Option<FundraiserId>), StoreError<DonationError>> {
@@ -47,10 +71,11 @@ pub(crate) async fn write(
     let fundraiser = donation.draft.fundraiser;
     let held = batch.find_held(donation.sequence).await?;
     if let Some(existing) = batch.find(source, &refund.entry_id()).await? {
-        let recorded = repeat_outcome(refund, &existing, &donation, &held).map_err(StoreError::Refused)?;
+        let recorded =
+            repeat_outcome(kind, refund, &existing, &donation, &held).map_err(StoreError::Refused)?;
         return Ok((recorded, fundraiser));
     }
-    let draft = draft(refund, &donation, &held, now).map_err(StoreError::Refused)?;
+    let draft = draft(kind, refund, &donation, &held, now).map_err(StoreError::Refused)?;
     let entry = batch.append(draft).await;
     let entry = entry.map_err(|error| error.map_refused(DonationError::from))?;
     Ok((RecordedEntry::new(&entry, true), fundraiser))
@@ -59,6 +84,7 @@ pub(crate) async fn write(
 /// Returns the outcome of a refund whose ID is already recorded. A refund of everything that is left is the same refund only
 /// if nothing is left.
 fn repeat_outcome(
+    kind: Kind,
     refund: &Refund,
     existing: &Entry,
     donation: &Entry,
@@ -66,7 +92,7 @@ fn repeat_outcome(
 ) -> Result<RecordedEntry, DonationError> {
     let left = Cents::sum(held.iter().map(|(_, cents)| *cents))?;
     let is_same = match refund.amount {
-        _ if existing.draft.refunds != Some(donation.sequence) => false,
+        _ if (existing.draft.kind, existing.draft.refunds) != (kind, Some(donation.sequence)) => false,
         Some(amount) => existing.draft.amount == amount.reversed(),
         None if left > Cents::ZERO => return Err(DonationError::PartlyRefunded { left }),
         None => true,
@@ -78,9 +104,10 @@ fn repeat_outcome(
     }
 }
 
-/// Drafts the entry of a refund: every nonprofit returns a share in proportion to what it holds, so none returns more than
+/// Drafts the entry of a refund or dispute: every nonprofit returns a share in proportion to what it holds, so none returns more than
 /// it received.
 pub(crate) fn draft(
+    kind: Kind,
     refund: &Refund,
     donation: &Entry,
     held: &[(Party, Cents)],
@@ -100,7 +127,7 @@ pub(crate) fn draft(
             amount: back.reversed(),
         });
     Ok(Draft {
-        kind: Kind::Refund,
+        kind,
         mode: donation.draft.mode,
         source: donation.draft.source.clone(),
         external_id: refund.entry_id(),
@@ -109,6 +136,8 @@ pub(crate) fn draft(
         donor: Some(donor.clone()),
         amount: amount.reversed(),
         refunds: Some(donation.sequence),
+        origin: None,
+        note: None,
         postings: std::iter::once(Posting {
             party: Party::Donor(donor),
             amount,

@@ -110,11 +110,13 @@ async fn add_offline(
         mode: Mode::Live,
         source: OFFLINE.to_owned(),
         external_id: format!("{id} {}", fundraiser.version),
-        nonprofit: fundraiser.nonprofit,
+        nonprofit: Some(fundraiser.nonprofit),
         fundraiser: Some(id),
         donor: None,
         amount,
         refunds: None,
+        origin: None,
+        note: None,
         postings: vec![
             Posting {
                 party: Party::Offline(id),

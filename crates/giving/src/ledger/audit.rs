@@ -4,6 +4,7 @@
 
 use super::checkpoints::{Checkpoint, FundraiserSums, PriorBalances};
 use super::entry::{Beneficiaries, Entry, GENESIS, Hash, Kind, Mode, Party, Totals, TotalsByMode};
+use crate::donations::reversal;
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::{Cents, Weights, split};
 use std::collections::{HashMap, HashSet};
@@ -108,8 +109,8 @@ impl Audit {
         })
     }
 
-    /// Adds the next entry.
-    pub(crate) fn add(&mut self, entry: &Entry) {
+    /// Adds the next entry, with the one that it follows from.
+    pub(crate) fn add(&mut self, entry: &Entry, origin: Option<&Entry>) {
         let expected = self.sequence + 1;
         if entry.sequence != expected {
             self.add_error(format!(
@@ -130,7 +131,7 @@ impl Audit {
         if sum != Ok(Cents::ZERO) {
             self.add_entry_error(entry, "does not balance: its postings do not add up to zero");
         }
-        match (entry.draft.fundraiser, self.expected_postings(entry)) {
+        match (entry.draft.fundraiser, self.expected_postings(entry, origin)) {
             (Some(id), _) if !self.known.contains(&id) => {
                 self.add_entry_error(
                     entry,
@@ -149,8 +150,8 @@ impl Audit {
     fn check_mode(&mut self, entry: &Entry) {
         let expected = match (entry.draft.kind, entry.draft.refunds) {
             (Kind::Donation, _) => entry.draft.mode,
-            (Kind::Refund, Some(donation)) if self.refunded_tests.contains(&donation) => Mode::Test,
-            (Kind::Refund | Kind::Offline, _) => Mode::Live,
+            (_, Some(donation)) if self.refunded_tests.contains(&donation) => Mode::Test,
+            _ => Mode::Live,
         };
         if entry.draft.mode != expected {
             self.add_entry_error(
@@ -171,19 +172,19 @@ impl Audit {
     }
 
     /// Computes the recipients and amounts of an entry from the entries before it.
-    fn expected_postings(&self, entry: &Entry) -> Option<Vec<(Party, Cents)>> {
+    fn expected_postings(&self, entry: &Entry, origin: Option<&Entry>) -> Option<Vec<(Party, Cents)>> {
         let draft = &entry.draft;
         match draft.kind {
             Kind::Offline => Some(vec![(Party::Fundraiser(draft.fundraiser?), draft.amount)]),
             Kind::Donation => {
-                let single = Beneficiaries::single(draft.nonprofit);
+                let single = Beneficiaries::single(draft.nonprofit?);
                 let shared = match draft.fundraiser {
                     Some(id) => self.beneficiaries.get(&id)?,
                     None => &single,
                 };
                 Some(shared.shares(draft.amount))
             }
-            Kind::Refund => {
+            Kind::Refund | Kind::Dispute => {
                 let held = self.held.get(&draft.refunds?)?;
                 let balances: Vec<Cents> = held.iter().map(|(_, cents)| *cents).collect();
                 let back = split(draft.amount.reversed(), &Weights::of_balances(&balances)?);
@@ -194,6 +195,18 @@ impl Audit {
                         .collect(),
                 )
             }
+            Kind::RefundFailed | Kind::DisputeWon => {
+                let reversed = origin.filter(|origin| origin.draft.refunds == draft.refunds)?;
+                let (kind, external_id) = reversal::entry_name(reversed)?;
+                let is_reversal = (kind, &external_id) == (draft.kind, &draft.external_id);
+                let amounts = received(reversed).into_iter();
+                is_reversal.then(|| amounts.map(|(party, cents)| (party, cents.reversed())).collect())
+            }
+            Kind::Settlement
+            | Kind::Payout
+            | Kind::Disbursement
+            | Kind::DisbursementReturned
+            | Kind::Reassignment => None,
         }
     }
 
@@ -214,7 +227,7 @@ impl Audit {
                     self.refunded_tests.insert(entry.sequence);
                 }
             }
-            (Kind::Refund, Some(donation)) => {
+            (Kind::Refund | Kind::Dispute | Kind::RefundFailed | Kind::DisputeWon, Some(donation)) => {
                 let held = self.held.entry(donation).or_default();
                 for ((_, cents), (_, back)) in held.iter_mut().zip(shares) {
                     *cents = cents.plus(back).unwrap_or_default();

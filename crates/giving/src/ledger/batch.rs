@@ -1,6 +1,6 @@
 //! A transaction of the writer: what its work has read and added so far.
 
-use super::entry::{Draft, Entry, Head, Party};
+use super::entry::{Draft, Entry, Head, Party, Posting};
 use super::pending::{self, DonorName, OutboxRow, PendingRows};
 use super::state::LedgerState;
 use super::store;
@@ -63,6 +63,15 @@ impl Batch {
         store::list_held(&mut self.tx, donation).await
     }
 
+    /// Lists the postings of an entry that [`find`](Batch::find) returned.
+    pub(crate) async fn find_postings(&mut self, entry: &Entry) -> sqlx::Result<Vec<Posting>> {
+        if entry.draft.postings.is_empty() {
+            store::list_postings_of(&mut self.tx, entry.sequence).await
+        } else {
+            Ok(entry.draft.postings.clone())
+        }
+    }
+
     /// Writes the pending rows.
     pub async fn flush(&mut self) -> sqlx::Result<()> {
         pending::store::write(&mut self.pending, &mut self.tx, &self.head).await
@@ -89,7 +98,7 @@ impl Batch {
         let body = json!({
             "entry": entry.sequence,
             "mode": draft.mode.as_str(),
-            "nonprofitId": draft.nonprofit.0,
+            "nonprofitId": draft.nonprofit.map(|id| id.0),
             "fundraiserId": draft.fundraiser.map(|id| id.0),
             "amount": draft.amount.get(),
             "raised": totals.map(|totals| totals.raised.get()),

@@ -2,7 +2,8 @@
 //!
 //! The hash is SHA-256 over the previous hash and the fields of the entry in a fixed order, each written as its length in
 //! decimal digits, a colon and its bytes. Numbers are decimal, IDs are lowercase UUIDs, and missing values are empty. Names
-//! of people are not part of it, so they can be erased without breaking the chain.
+//! of people are not part of it, so they can be erased without breaking the chain. The kinds that came with the books have
+//! two more fields at the end, so the hashes of older entries stay as they are.
 
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::{AmountOverflow, Cents, Weights, split};
@@ -52,6 +53,9 @@ impl Beneficiaries {
 }
 
 /// What an entry records.
+///
+/// The first six say who gave how much to whom. The others say where the money is: they have no donor and no fundraiser,
+/// and change no total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A donor gave money.
@@ -60,10 +64,26 @@ pub enum Kind {
     Refund,
     /// The organizer of a fundraiser reported an amount raised offline, or corrected it.
     Offline,
+    /// The donor's bank withdrew a donation, or a part of it.
+    Dispute,
+    /// A dispute was won, and the bank returned what it had withdrawn.
+    DisputeWon,
+    /// A refund did not reach the donor and came back.
+    RefundFailed,
+    /// A balance transaction of the payment provider: a charge, a refund, a dispute, a fee.
+    Settlement,
+    /// The payment provider paid out to the operator's bank account, or the payout failed and came back.
+    Payout,
+    /// The operator paid a nonprofit.
+    Disbursement,
+    /// A payment to a nonprofit came back.
+    DisbursementReturned,
+    /// What is owed to one nonprofit is owed to another from now on.
+    Reassignment,
 }
 
 /// Whether an entry is about real money.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {
     #[default]
     Live,
@@ -100,18 +120,60 @@ impl Mode {
 }
 
 impl Kind {
+    const ALL: [Kind; 11] = [
+        Kind::Donation,
+        Kind::Refund,
+        Kind::Offline,
+        Kind::Dispute,
+        Kind::DisputeWon,
+        Kind::RefundFailed,
+        Kind::Settlement,
+        Kind::Payout,
+        Kind::Disbursement,
+        Kind::DisbursementReturned,
+        Kind::Reassignment,
+    ];
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Kind::Donation => "donation",
             Kind::Refund => "refund",
             Kind::Offline => "offline",
+            Kind::Dispute => "dispute",
+            Kind::DisputeWon => "dispute_won",
+            Kind::RefundFailed => "refund_failed",
+            Kind::Settlement => "settlement",
+            Kind::Payout => "payout",
+            Kind::Disbursement => "disbursement",
+            Kind::DisbursementReturned => "disbursement_returned",
+            Kind::Reassignment => "reassignment",
         }
     }
 
+    /// The name in a sentence: `dispute won` for `dispute_won`.
+    pub fn title(self) -> String {
+        self.as_str().replace('_', " ")
+    }
+
     pub fn find(name: &str) -> Option<Kind> {
-        [Kind::Donation, Kind::Refund, Kind::Offline]
-            .into_iter()
-            .find(|kind| kind.as_str() == name)
+        Kind::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    /// Returns whether it says where the money is, and not who gave it to whom.
+    pub const fn is_money(self) -> bool {
+        matches!(
+            self,
+            Kind::Settlement
+                | Kind::Payout
+                | Kind::Disbursement
+                | Kind::DisbursementReturned
+                | Kind::Reassignment
+        )
+    }
+
+    /// Returns whether its hash covers the origin and the note, which the first three kinds never have.
+    const fn hashes_origin(self) -> bool {
+        !matches!(self, Kind::Donation | Kind::Refund | Kind::Offline)
     }
 }
 
@@ -123,6 +185,36 @@ pub enum Party {
     /// Money raised offline, by the fundraiser that reported it.
     Offline(FundraiserId),
     Fundraiser(FundraiserId),
+    Account(Account),
+}
+
+/// A party of the books: where money is, what it cost, and to whom it is owed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Account {
+    /// The balance at Stripe, available and pending.
+    Cash,
+    /// What Stripe kept as fees.
+    Fees,
+    /// The operator's bank account.
+    Bank,
+    /// The operator: what fees of nonprofits cover, and what has to do with no donation.
+    Operator,
+    /// What is owed to a nonprofit. Below zero while it is owed something, because it has yet to receive it.
+    Owed(NonprofitId),
+}
+
+/// The ID of Stripe as a holder of cash and a taker of fees.
+const STRIPE: &str = "stripe";
+
+impl Account {
+    /// The name that documents and reports use: `cash:stripe`, `bank`, `owed:` and the ID of the nonprofit.
+    pub fn name(self) -> String {
+        let party = Party::Account(self);
+        match party.id() {
+            id if id.is_empty() => party.kind().to_owned(),
+            id => format!("{}:{id}", party.kind()),
+        }
+    }
 }
 
 impl Party {
@@ -132,14 +224,21 @@ impl Party {
             Party::Nonprofit(_) => "nonprofit",
             Party::Offline(_) => "offline",
             Party::Fundraiser(_) => "fundraiser",
+            Party::Account(Account::Cash) => "cash",
+            Party::Account(Account::Fees) => "fees",
+            Party::Account(Account::Bank) => "bank",
+            Party::Account(Account::Operator) => "operator",
+            Party::Account(Account::Owed(_)) => "owed",
         }
     }
 
     pub fn id(&self) -> String {
         match self {
             Party::Donor(id) => id.clone(),
-            Party::Nonprofit(id) => id.to_string(),
+            Party::Nonprofit(id) | Party::Account(Account::Owed(id)) => id.to_string(),
             Party::Offline(id) | Party::Fundraiser(id) => id.to_string(),
+            Party::Account(Account::Cash | Account::Fees) => STRIPE.to_owned(),
+            Party::Account(Account::Bank | Account::Operator) => String::new(),
         }
     }
 
@@ -151,6 +250,11 @@ impl Party {
             "nonprofit" => uuid().map(|id| Party::Nonprofit(NonprofitId(id))),
             "offline" => uuid().map(|id| Party::Offline(FundraiserId(id))),
             "fundraiser" => uuid().map(|id| Party::Fundraiser(FundraiserId(id))),
+            "owed" => uuid().map(|id| Party::Account(Account::Owed(NonprofitId(id)))),
+            "cash" if id == STRIPE => Some(Party::Account(Account::Cash)),
+            "fees" if id == STRIPE => Some(Party::Account(Account::Fees)),
+            "bank" if id.is_empty() => Some(Party::Account(Account::Bank)),
+            "operator" if id.is_empty() => Some(Party::Account(Account::Operator)),
             _ => None,
         }
     }
@@ -163,6 +267,16 @@ pub struct Posting {
     pub amount: Cents,
 }
 
+impl Posting {
+    /// The same with the opposite amount.
+    pub(crate) fn reversed(&self) -> Posting {
+        Posting {
+            party: self.party.clone(),
+            amount: self.amount.reversed(),
+        }
+    }
+}
+
 /// An entry before it has a sequence number and a hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
@@ -171,14 +285,20 @@ pub struct Draft {
     /// The system where the donation or refund was made. Unique together with `external_id`.
     pub source: String,
     pub external_id: String,
-    /// The nonprofit that receives the donation, or the special ID of a fundraiser for several nonprofits.
-    pub nonprofit: NonprofitId,
+    /// The nonprofit that receives the donation, or the special ID of a fundraiser for several nonprofits. `None` if the
+    /// entry is about no single recipient.
+    pub nonprofit: Option<NonprofitId>,
     pub fundraiser: Option<FundraiserId>,
     pub donor: Option<String>,
     /// Negative for a refund.
     pub amount: Cents,
-    /// The sequence number of the donation that is refunded.
+    /// The sequence number of the donation that is refunded or disputed, or whose refund or dispute is reversed.
     pub refunds: Option<i64>,
+    /// The sequence number of the entry that this one follows from: the one that a settlement settles, the refund or
+    /// dispute that is reversed, or the disbursement that came back.
+    pub origin: Option<i64>,
+    /// Why an operator made this entry.
+    pub note: Option<String>,
     pub postings: Vec<Posting>,
     pub recorded_at: i64,
 }
@@ -278,7 +398,7 @@ impl Entry {
         input.text(draft.mode.as_str());
         input.text(&draft.source);
         input.text(&draft.external_id);
-        input.text(&draft.nonprofit.to_string());
+        input.text(&draft.nonprofit.map(|id| id.to_string()).unwrap_or_default());
         input.text(&draft.fundraiser.map(|id| id.to_string()).unwrap_or_default());
         input.text(draft.donor.as_deref().unwrap_or_default());
         input.number(draft.amount.get());
@@ -297,6 +417,10 @@ impl Entry {
             input.text(posting.party.kind());
             input.text(&posting.party.id());
             input.number(posting.amount.get());
+        }
+        if draft.kind.hashes_origin() {
+            input.text(&draft.origin.map(|entry| entry.to_string()).unwrap_or_default());
+            input.text(draft.note.as_deref().unwrap_or_default());
         }
         let mut hasher = Sha256::new();
         hasher.update(previous);
@@ -317,5 +441,71 @@ impl HashInput {
 
     fn number(&mut self, number: i64) {
         self.text(&number.to_string());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn every_kind_and_party_is_found_by_its_name() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::find(kind.as_str()), Some(kind));
+        }
+        let nonprofit = NonprofitId(Uuid::from_u128(7));
+        let accounts = [
+            (Account::Cash, "cash:stripe"),
+            (Account::Fees, "fees:stripe"),
+            (Account::Bank, "bank"),
+            (Account::Operator, "operator"),
+            (
+                Account::Owed(nonprofit),
+                "owed:00000000-0000-0000-0000-000000000007",
+            ),
+        ];
+        for (account, name) in accounts {
+            let party = Party::Account(account);
+            assert_eq!(Party::find(party.kind(), &party.id()), Some(party));
+            assert_eq!(account.name(), name);
+        }
+        for (kind, id) in [("cash", "paypal"), ("bank", "x"), ("owed", "x"), ("bribe", "")] {
+            assert_eq!(Party::find(kind, id), None, "{kind} {id}");
+        }
+    }
+
+    /// A donation of a released version. If its hash changed, every existing ledger would look damaged.
+    #[test]
+    fn the_hash_of_an_existing_entry_stays_the_same() {
+        let nonprofit = NonprofitId(Uuid::from_u128(7));
+        let posting = |party, cents| Posting {
+            party,
+            amount: Cents::new(cents),
+        };
+        let draft = Draft {
+            kind: Kind::Donation,
+            mode: Mode::Live,
+            source: "test".to_owned(),
+            external_id: "1".to_owned(),
+            nonprofit: Some(nonprofit),
+            fundraiser: None,
+            donor: Some("ana".to_owned()),
+            amount: Cents::new(500),
+            refunds: None,
+            origin: None,
+            note: None,
+            postings: vec![
+                posting(Party::Donor("ana".to_owned()), -500),
+                posting(Party::Nonprofit(nonprofit), 500),
+            ],
+            recorded_at: 1,
+        };
+        let entry = Entry::new(1, &GENESIS, draft, None);
+        let hash: String = entry.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(
+            hash,
+            "c1ec2a219cb466e0b858cecf44cecd64147a5dd995241c6b345d23c797c26784"
+        );
     }
 }

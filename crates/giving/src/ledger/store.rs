@@ -22,7 +22,7 @@ macro_rules! entries {
     ($rest:literal) => {
         concat!(
             "select sequence, kind, mode, source, external_id, nonprofit_id, fundraiser_id, donor, amount, refunds, ",
-            "recorded_at, raised, supporters, hash from ledger_entries ",
+            "origin, note, recorded_at, raised, supporters, hash from ledger_entries ",
             $rest
         )
     };
@@ -41,6 +41,13 @@ const LIST_BEFORE_FIRST: &str =
 const LIST_REFUNDED: &str = "select distinct refunds from ledger_entries where refunds > $1";
 const LIST_POSTINGS: &str = "select sequence, party, party_id, amount from ledger_postings \
      where sequence > $1 and sequence <= $2 order by sequence, position";
+const LIST_ORIGINS: &str = entries!(
+    "where sequence in (select origin from ledger_entries where sequence > $1 and sequence <= $2 and origin is not null) \
+     order by sequence"
+);
+const LIST_ORIGIN_POSTINGS: &str = "select sequence, party, party_id, amount from ledger_postings where sequence in \
+     (select origin from ledger_entries where sequence > $1 and sequence <= $2 and origin is not null) \
+     order by sequence, position";
 const LIST_STRAY_POSTINGS: &str = "select distinct sequence from ledger_postings p \
      where (sequence > $1 or sequence < 1) \
      and not exists (select 1 from ledger_entries e where e.sequence = p.sequence) order by sequence limit 100";
@@ -72,6 +79,9 @@ const REMOVE_NAMES_OF: &str =
 const REMOVE_NAMES: &str = "delete from donor_names where sequence in (";
 const HIDE_NAME: &str = "update donor_names set removed_at = $2 \
      where sequence = $1 and consented_at is not null and removed_at is null";
+
+/// A row of `ledger_postings`: `sequence`, `party`, `party_id` and `amount`.
+type PostingRow = (i64, String, String, i64);
 
 /// The number of names that one statement removes.
 const MAX_NAMES_PER_STATEMENT: usize = 1_000;
@@ -113,21 +123,40 @@ pub(crate) async fn list_after(tx: &mut Tx, sequence: i64, limit: i64) -> sqlx::
     let Some(last) = rows.last().map(|row| row.sequence) else {
         return Ok(Vec::new());
     };
-    let postings: Vec<(i64, String, String, i64)> = tx
+    let postings: Vec<PostingRow> = tx
         .fetch_all(query(LIST_POSTINGS).bind(sequence).bind(last))
         .await?;
+    Ok(with_postings(rows, postings))
+}
+
+/// Lists the entries that those after `after` up to `last` follow from, with their postings.
+pub(crate) async fn list_origins(tx: &mut Tx, after: i64, last: i64) -> sqlx::Result<Vec<Entry>> {
+    let rows: Vec<EntryRow> = tx.fetch_all(query(LIST_ORIGINS).bind(after).bind(last)).await?;
+    let postings: Vec<PostingRow> = tx
+        .fetch_all(query(LIST_ORIGIN_POSTINGS).bind(after).bind(last))
+        .await?;
+    Ok(with_postings(rows, postings))
+}
+
+/// Lists the postings of one entry.
+pub(crate) async fn list_postings_of(tx: &mut Tx, sequence: i64) -> sqlx::Result<Vec<Posting>> {
+    let rows: Vec<PostingRow> = tx
+        .fetch_all(query(LIST_POSTINGS).bind(sequence - 1).bind(sequence))
+        .await?;
+    Ok(rows.into_iter().filter_map(posting).collect())
+}
+
+/// Combines rows of entries with the rows of their postings, both in order.
+fn with_postings(rows: Vec<EntryRow>, postings: Vec<PostingRow>) -> Vec<Entry> {
     let mut postings = postings.into_iter().peekable();
     let mut entries = Vec::with_capacity(rows.len());
     for row in rows {
         let mut own = Vec::new();
         let mut is_damaged = false;
-        while let Some((_, party, id, amount)) = postings.next_if(|posting| posting.0 <= row.sequence) {
-            let party = Party::find(&party, &id);
-            is_damaged |= party.is_none();
-            own.extend(party.map(|party| Posting {
-                party,
-                amount: Cents::new(amount),
-            }));
+        while let Some(found) = postings.next_if(|posting| posting.0 <= row.sequence) {
+            let posting = posting(found);
+            is_damaged |= posting.is_none();
+            own.extend(posting);
         }
         let mut entry = entry(row, own);
         if is_damaged {
@@ -135,7 +164,15 @@ pub(crate) async fn list_after(tx: &mut Tx, sequence: i64, limit: i64) -> sqlx::
         }
         entries.push(entry);
     }
-    Ok(entries)
+    entries
+}
+
+/// Converts a row. `None` if its party is unknown.
+fn posting((_, party, id, amount): PostingRow) -> Option<Posting> {
+    Some(Posting {
+        party: Party::find(&party, &id)?,
+        amount: Cents::new(amount),
+    })
 }
 
 /// Lists up to 100 entries numbered below 1.

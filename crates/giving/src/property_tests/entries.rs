@@ -120,7 +120,7 @@ impl TestLedger {
                     amount: Cents::positive(amount.get()),
                     refund_id: Some(label(&format!("refund {number}"))),
                 };
-                match refund::draft(&back, &donation, &held, number) {
+                match refund::draft(Kind::Refund, &back, &donation, &held, number) {
                     Ok(draft) => self.append(draft),
                     Err(_) => assert_eq!(left, Cents::ZERO),
                 }
@@ -132,11 +132,13 @@ impl TestLedger {
                     mode: Mode::Live,
                     source: "offline".to_owned(),
                     external_id: number.to_string(),
-                    nonprofit: self.fundraisers[*to].1.nonprofits[0],
+                    nonprofit: Some(self.fundraisers[*to].1.nonprofits[0]),
                     fundraiser: Some(id),
                     donor: None,
                     amount: Cents::new(*cents),
                     refunds: None,
+                    origin: None,
+                    note: None,
                     postings: vec![
                         Posting {
                             party: Party::Offline(id),
@@ -199,7 +201,7 @@ impl TestLedger {
             .collect();
         let known = self.fundraisers.iter().map(|(id, _)| *id).collect();
         let mut audit = Audit::new(known, beneficiaries, refunded);
-        self.entries.iter().for_each(|entry| audit.add(entry));
+        self.entries.iter().for_each(|entry| audit.add(entry, None));
         audit
     }
 
@@ -250,7 +252,7 @@ impl TestLedger {
         let beneficiaries = self.fundraisers.iter().cloned().collect();
         let mut audit = Audit::resume(known, beneficiaries, refunded.collect(), checkpoint, prior);
         for entry in after {
-            audit.add(entry);
+            audit.add(entry, None);
         }
         audit
     }

@@ -8,7 +8,7 @@ use crate::fundraisers::write::{CreateFundraiser, UpdateFundraiser, write_new, w
 use crate::fundraisers::{Fundraiser, SPECIAL};
 use crate::idempotency::StoredResponse;
 use crate::ledger::batch::Batch;
-use crate::ledger::entry::{Beneficiaries, Mode};
+use crate::ledger::entry::{Beneficiaries, Kind, Mode};
 use crate::ledger::prefetch::Prefetch;
 use crate::ledger::writer::{WriteError, Writer};
 use platform::db::{Db, StoreError};
@@ -156,7 +156,7 @@ impl Step {
                     amount: cents.map(Cents::new),
                     refund_id: name.map(|name| label(&format!("refund {name}"))),
                 };
-                outcome(refund::write(batch, &refund, now).await)?
+                outcome(refund::write(batch, Kind::Refund, &refund, now).await)?
             }
             Step::Create { number, offline } => {
                 let command = CreateFundraiser {

@@ -33,7 +33,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 25] = migrations! {
+const MIGRATIONS: [MigrationSource; 26] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -60,6 +60,7 @@ const MIGRATIONS: [MigrationSource; 25] = migrations! {
     24 "0024_ledger_names",
     25 "0025_lists",
     26 "0026_picture_quota",
+    27 "0027_books",
 };
 
 const STORE_ID: &str = "select id from store";

@@ -11,7 +11,7 @@ use platform::db::{Tx, run};
 use sqlx::QueryBuilder;
 
 const ENTRIES: &str = "ledger_entries (sequence, kind, mode, source, external_id, nonprofit_id, fundraiser_id, donor, \
-     amount, refunds, recorded_at, raised, supporters, hash) select * from (";
+     amount, refunds, origin, note, recorded_at, raised, supporters, hash) select * from (";
 const POSTINGS: &str = "ledger_postings (sequence, position, party, party_id, amount) select * from (";
 const NAMES: &str = "donor_names (sequence, name, consented_at) select * from (";
 const OUTBOX: &str = "outbox (sequence, kind, fundraiser_id, body, created_at) select * from (";
@@ -68,11 +68,13 @@ pub(crate) async fn write(pending: &mut PendingRows, tx: &mut Tx, head: &Head) -
                 entry.map(|entry| entry.draft.mode.as_str()),
                 entry.map(|entry| &entry.draft.source),
                 entry.map(|entry| &entry.draft.external_id),
-                entry.map(|entry| entry.draft.nonprofit.0),
+                entry.and_then(|entry| entry.draft.nonprofit).map(|id| id.0),
                 entry.and_then(|entry| entry.draft.fundraiser).map(|id| id.0),
                 entry.and_then(|entry| entry.draft.donor.as_ref()),
                 entry.map(|entry| entry.draft.amount.get()),
                 entry.and_then(|entry| entry.draft.refunds),
+                entry.and_then(|entry| entry.draft.origin),
+                entry.and_then(|entry| entry.draft.note.as_ref()),
                 entry.map(|entry| entry.draft.recorded_at),
                 entry.and_then(|entry| entry.totals).map(|totals| totals.raised.get()),
                 entry.and_then(|entry| entry.totals).map(|totals| totals.supporters),
