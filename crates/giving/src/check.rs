@@ -1,6 +1,7 @@
-//! Checks the ledger of a database: chain, sequence numbers, balance, mode, shares and totals of every entry, or of those
-//! after a checkpoint.
+//! Checks the ledger of a database: chain, sequence numbers, balance, mode, shares and totals of every entry, the balances
+//! of the books, or all of this after a checkpoint.
 
+use crate::books::balances::Balances;
 use crate::fundraisers;
 use crate::ledger::audit::Audit;
 use crate::ledger::checkpoints::{self, Checkpoint};
@@ -25,6 +26,8 @@ pub struct LedgerCheck {
     pub live: Totals,
     /// The same of live and test entries, which a server in test mode shows.
     pub live_and_test: Totals,
+    /// The balances of the books.
+    pub balances: Balances,
     /// One sentence each, up to 100.
     pub errors: Vec<String>,
     /// From where the next check can continue. `None` if there are no entries, or errors.
@@ -83,6 +86,11 @@ pub async fn check_after(db: &Db, checkpoint: Option<Checkpoint>) -> sqlx::Resul
     for sequence in store::list_stray_postings(&mut tx, verified_before).await? {
         audit.add_error(format!("entry {sequence} has postings but is not in the ledger"));
     }
+    for sequence in store::list_followed_twice(&mut tx, verified_before).await? {
+        audit.add_error(format!(
+            "entry {sequence} settles or reverses an entry that an earlier one already settled or reversed"
+        ));
+    }
     check_ends(&mut tx, &mut audit).await?;
     for (id, reported) in &offline {
         let recorded = audit.offline(*id).unwrap_or_default();
@@ -102,6 +110,7 @@ pub async fn check_after(db: &Db, checkpoint: Option<Checkpoint>) -> sqlx::Resul
         fundraisers: offline.len(),
         live,
         live_and_test,
+        balances: audit.balances().clone(),
         checkpoint: audit.checkpoint(),
         errors: audit.into_errors(),
     })

@@ -12,6 +12,7 @@
 //! - [`providers`]: how donations are paid.
 //! - [`donations`]: the rules of donations and refunds, and lists of them.
 //! - [`ledger`]: entries and their postings, the task that writes them, checkpoints, anchors and the outbox.
+//! - [`books`]: where the money is and to whom it is owed.
 //! - [`fundraisers`]: typed inputs, rules, a cache, and decisions of operators.
 //! - [`check`] and [`export`]: verify and export the whole ledger.
 //!
@@ -29,6 +30,7 @@
 //! 9. `ledger::pending` inserts entries, postings and outbox rows; the caller continues once the commit is on disk.
 //! 10. [`check`] computes all sums again and compares them with the entries and totals.
 
+pub mod books;
 pub mod check;
 pub mod checkout;
 pub mod donations;

@@ -1,5 +1,6 @@
-//! The only way to write donations, refunds and fundraisers.
+//! The only way to write donations, refunds, disputes, the books and fundraisers.
 
+use crate::books::{BooksError, Movement, record};
 use crate::donations::counters::DonationCounters;
 use crate::donations::donation::{self, NewDonation};
 use crate::donations::outcome::{DonationError, RecordedEntry};
@@ -99,6 +100,16 @@ impl Recorder {
             Box::pin(async move { reversal::write(batch, &reversal, now).await })
         });
         Ok(self.forget_refunded(written.await?))
+    }
+
+    /// Enters a movement of money in the books. Entering it again changes nothing.
+    pub async fn enter(&self, movement: Movement) -> Result<RecordedEntry, BooksError> {
+        let (movement, clock) = (Arc::new(movement), self.clock.clone());
+        self.write(Prefetch::default(), move |batch| {
+            let (movement, now) = (Arc::clone(&movement), clock.millis());
+            Box::pin(async move { record::write(batch, &movement, now).await })
+        })
+        .await
     }
 
     /// Drops the fundraiser of a refunded donation from the cache. Only the entry of the donation tells which one it is, so

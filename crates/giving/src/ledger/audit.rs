@@ -4,6 +4,8 @@
 
 use super::checkpoints::{Checkpoint, FundraiserSums, PriorBalances};
 use super::entry::{Beneficiaries, Entry, GENESIS, Hash, Kind, Mode, Party, Totals, TotalsByMode};
+use crate::books::audit::find_error;
+use crate::books::balances::Balances;
 use crate::donations::reversal;
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::{Cents, Weights, split};
@@ -24,6 +26,8 @@ pub(crate) struct Audit {
     held: HashMap<i64, Vec<(NonprofitId, Cents)>>,
     /// The test donations among them.
     refunded_tests: HashSet<i64>,
+    /// The balances of the books.
+    balances: Balances,
     errors: Vec<String>,
 }
 
@@ -51,6 +55,7 @@ impl Audit {
             refunded,
             held: HashMap::new(),
             refunded_tests: HashSet::new(),
+            balances: Balances::default(),
             errors: Vec::new(),
         }
     }
@@ -84,6 +89,7 @@ impl Audit {
             let state = audit.fundraisers.entry(fundraiser).or_default();
             state.donors.insert((mode, donor), net);
         }
+        audit.balances = checkpoint.balances.clone();
         audit.held = prior.held;
         audit.refunded_tests = prior.refunded_tests;
         audit
@@ -106,6 +112,7 @@ impl Audit {
             entries: self.sequence,
             hash: self.hash,
             sums,
+            balances: self.balances.clone(),
         })
     }
 
@@ -131,6 +138,28 @@ impl Audit {
         if sum != Ok(Cents::ZERO) {
             self.add_entry_error(entry, "does not balance: its postings do not add up to zero");
         }
+        if entry.draft.kind.is_money() {
+            self.check_books(entry, origin);
+        } else {
+            self.check_shares(entry, origin);
+            self.check_mode(entry);
+            self.update_held(entry);
+        }
+        self.add_totals(entry);
+    }
+
+    /// Compares an entry of the books with the entry that it follows from.
+    fn check_books(&mut self, entry: &Entry, origin: Option<&Entry>) {
+        if self.balances.add(entry).is_err() {
+            self.add_entry_error(entry, "makes a balance too large");
+        }
+        if let Some(error) = find_error(entry, origin, &self.balances) {
+            self.add_entry_error(entry, error);
+        }
+    }
+
+    /// Compares who receives an entry with what its fundraiser specifies.
+    fn check_shares(&mut self, entry: &Entry, origin: Option<&Entry>) {
         match (entry.draft.fundraiser, self.expected_postings(entry, origin)) {
             (Some(id), _) if !self.known.contains(&id) => {
                 self.add_entry_error(
@@ -141,9 +170,6 @@ impl Audit {
             (_, Some(expected)) if expected == received(entry) => {}
             _ => self.add_entry_error(entry, "is not split as its fundraiser specifies"),
         }
-        self.check_mode(entry);
-        self.update_held(entry);
-        self.add_totals(entry);
     }
 
     /// A refund has the mode of its donation, and amounts raised offline are live.
@@ -284,6 +310,11 @@ impl Audit {
     /// The amount raised offline for a fundraiser, computed from its entries.
     pub(crate) fn offline(&self, id: FundraiserId) -> Option<Cents> {
         self.fundraisers.get(&id).and_then(|state| state.offline)
+    }
+
+    /// The balances of the books, computed from all entries.
+    pub(crate) fn balances(&self) -> &Balances {
+        &self.balances
     }
 
     /// The number of entries, and the last hash.

@@ -1,13 +1,13 @@
 //! A transaction of the writer: what its work has read and added so far.
 
-use super::entry::{Draft, Entry, Head, Party, Posting};
+use super::entry::{Draft, Entry, Head, Kind, Mode, Party, Posting};
 use super::pending::{self, DonorName, OutboxRow, PendingRows};
 use super::state::LedgerState;
 use super::store;
 use access::accounts::standing::Standing;
 use access::accounts::store::find_standing_in;
 use platform::db::{StoreError, Tx};
-use platform::ids::{AccountId, FundraiserId};
+use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::{AmountOverflow, Cents};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -70,6 +70,18 @@ impl Batch {
         } else {
             Ok(entry.draft.postings.clone())
         }
+    }
+
+    /// Finds the external ID of the entry of a kind that follows from an entry.
+    pub(crate) async fn find_follower(&mut self, origin: i64, kind: Kind) -> sqlx::Result<Option<String>> {
+        self.flush().await?;
+        store::find_follower(&mut self.tx, origin, kind).await
+    }
+
+    /// Returns what is owed to a nonprofit.
+    pub(crate) async fn find_owed(&mut self, mode: Mode, nonprofit: NonprofitId) -> sqlx::Result<Cents> {
+        self.flush().await?;
+        store::find_owed(&mut self.tx, mode, nonprofit).await
     }
 
     /// Writes the pending rows.

@@ -48,6 +48,12 @@ const LIST_ORIGINS: &str = entries!(
 const LIST_ORIGIN_POSTINGS: &str = "select sequence, party, party_id, amount from ledger_postings where sequence in \
      (select origin from ledger_entries where sequence > $1 and sequence <= $2 and origin is not null) \
      order by sequence, position";
+const FIND_FOLLOWER: &str = "select external_id from ledger_entries where origin = $1 and kind = $2";
+const LIST_FOLLOWED_TWICE: &str = "select e.sequence from ledger_entries e where e.sequence > $1 and e.origin is not null \
+     and exists (select 1 from ledger_entries o where o.origin = e.origin and o.kind = e.kind and o.sequence < e.sequence) \
+     order by e.sequence limit 100";
+const OWED: &str = "select cast(coalesce(-sum(p.amount), 0) as bigint) from ledger_postings p \
+     join ledger_entries e on e.sequence = p.sequence where p.party = 'owed' and p.party_id = $1 and e.mode = $2";
 const LIST_STRAY_POSTINGS: &str = "select distinct sequence from ledger_postings p \
      where (sequence > $1 or sequence < 1) \
      and not exists (select 1 from ledger_entries e where e.sequence = p.sequence) order by sequence limit 100";
@@ -144,6 +150,23 @@ pub(crate) async fn list_postings_of(tx: &mut Tx, sequence: i64) -> sqlx::Result
         .fetch_all(query(LIST_POSTINGS).bind(sequence - 1).bind(sequence))
         .await?;
     Ok(rows.into_iter().filter_map(posting).collect())
+}
+
+/// Finds the external ID of the entry of a kind that follows from an entry.
+pub(crate) async fn find_follower(tx: &mut Tx, origin: i64, kind: Kind) -> sqlx::Result<Option<String>> {
+    tx.fetch_optional_scalar(query(FIND_FOLLOWER).bind(origin).bind(kind.as_str()))
+        .await
+}
+
+/// Lists up to 100 entries after `after` that follow from an entry which an earlier one of the same kind follows from.
+pub(crate) async fn list_followed_twice(tx: &mut Tx, after: i64) -> sqlx::Result<Vec<i64>> {
+    tx.fetch_scalars(query(LIST_FOLLOWED_TWICE).bind(after)).await
+}
+
+/// Returns what is owed to a nonprofit.
+pub(crate) async fn find_owed(tx: &mut Tx, mode: Mode, nonprofit: NonprofitId) -> sqlx::Result<Cents> {
+    let owed = query(OWED).bind(nonprofit.to_string()).bind(mode.as_str());
+    tx.fetch_scalar(owed).await.map(Cents::new)
 }
 
 /// Combines rows of entries with the rows of their postings, both in order.

@@ -1,4 +1,6 @@
-//! Property tests of the ledger and of its writer.
+//! Property tests of the ledger and of its writer. `CAUSEWAY_PROPERTY_CASES` sets how many cases those of the ledger try.
 
+mod deliveries;
 mod entries;
+mod model;
 mod writer;

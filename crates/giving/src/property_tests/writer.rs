@@ -204,19 +204,25 @@ struct TestStore {
     max_pending: Arc<AtomicUsize>,
 }
 
+/// Opens an empty store in a temporary folder, and starts its writer.
+pub(super) async fn open_store() -> (tempfile::TempDir, Db, Writer) {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = DatabaseSettings {
+        application_name: APPLICATION_NAME.to_owned(),
+        url: None,
+        listen_url: None,
+        connections: 2,
+        acquire_timeout: Duration::from_secs(30),
+        probe_timeout: Duration::from_secs(30),
+    };
+    let db = Db::open(&folder.path().join("data"), &settings).await.unwrap();
+    let writer = Writer::start(db.clone());
+    (folder, db, writer)
+}
+
 impl TestStore {
     async fn new() -> TestStore {
-        let folder = tempfile::tempdir().unwrap();
-        let settings = DatabaseSettings {
-            application_name: APPLICATION_NAME.to_owned(),
-            url: None,
-            listen_url: None,
-            connections: 2,
-            acquire_timeout: Duration::from_secs(30),
-            probe_timeout: Duration::from_secs(30),
-        };
-        let db = Db::open(&folder.path().join("data"), &settings).await.unwrap();
-        let writer = Writer::start(db.clone());
+        let (folder, db, writer) = open_store().await;
         let store = TestStore {
             _folder: folder,
             db,
@@ -276,7 +282,7 @@ const DUMPS: [&str; 6] = [
 ];
 
 /// Runs on one thread, so that work that is submitted together is batched together.
-fn run<T>(story: impl Future<Output = T>) -> T {
+pub(super) fn run<T>(story: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.unwrap().block_on(story)
 }

@@ -1,15 +1,17 @@
 //! Checkpoints: up to where the ledger was verified, so that the next check can continue from there.
 //!
-//! A checkpoint holds the running sums of every fundraiser. What individual donors gave, and what is left of a refunded
+//! A checkpoint holds the running sums of every fundraiser and the balances of the books. What individual donors gave, and what is left of a refunded
 //! donation, is read from the ledger itself, because there can be millions of both. An HMAC with the secret of the store
 //! covers the checkpoint, so someone who changes the database without the secret cannot forge one.
 
 pub mod store;
 
-use super::entry::{Hash, Mode, Totals, TotalsByMode};
+use super::entry::{Hash, Mode, Party, Totals, TotalsByMode};
+use crate::books::balances::Balances;
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::Cents;
 use platform::secret::StoreSecret;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
@@ -22,6 +24,8 @@ pub struct Checkpoint {
     pub hash: Hash,
     /// The sums of all fundraisers that have entries.
     pub sums: Vec<FundraiserSums>,
+    /// The balances of the books.
+    pub balances: Balances,
 }
 
 /// The sums of a fundraiser at a checkpoint.
@@ -46,6 +50,19 @@ pub(crate) struct PriorBalances {
 
 /// The fundraiser, the totals of live and of test entries (raised, supporters), and the amount raised offline.
 type SumsJson = (Uuid, (i64, i64), (i64, i64), Option<i64>);
+/// The mode, the kind and the ID of a party, and its balance.
+type BalanceJson = (String, String, String, i64);
+
+/// The sums as they are stored. Without books they have the form that earlier versions know.
+#[derive(Deserialize, Serialize)]
+#[serde(untagged)]
+enum StoredSums {
+    Fundraisers(Vec<SumsJson>),
+    WithBooks {
+        fundraisers: Vec<SumsJson>,
+        balances: Vec<BalanceJson>,
+    },
+}
 
 impl Checkpoint {
     fn sums_to_json(&self) -> String {
@@ -59,15 +76,42 @@ impl Checkpoint {
                 (sums.fundraiser.0, pair(live), pair(test), offline)
             })
             .collect();
-        serde_json::to_string(&sums).expect("numbers and IDs are valid JSON")
+        let balances = self.balances.iter().map(|(mode, account, balance)| {
+            let party = Party::Account(account);
+            let mode = mode.as_str().to_owned();
+            (mode, party.kind().to_owned(), party.id(), balance.get())
+        });
+        let stored = if self.balances.is_empty() {
+            StoredSums::Fundraisers(sums)
+        } else {
+            StoredSums::WithBooks {
+                fundraisers: sums,
+                balances: balances.collect(),
+            }
+        };
+        serde_json::to_string(&stored).expect("numbers and IDs are valid JSON")
     }
 
-    fn sums_from_json(json: &str) -> Option<Vec<FundraiserSums>> {
+    fn sums_from_json(json: &str) -> Option<(Vec<FundraiserSums>, Balances)> {
         let totals = |(raised, supporters): (i64, i64)| Totals {
             raised: Cents::new(raised),
             supporters,
         };
-        let sums: Vec<SumsJson> = serde_json::from_str(json).ok()?;
+        let (sums, stored) = match serde_json::from_str(json).ok()? {
+            StoredSums::Fundraisers(sums) => (sums, Vec::new()),
+            StoredSums::WithBooks {
+                fundraisers,
+                balances,
+            } => (fundraisers, balances),
+        };
+        let mut balances = Balances::default();
+        for (mode, kind, id, balance) in stored {
+            let Party::Account(account) = Party::find(&kind, &id)? else {
+                return None;
+            };
+            let added = balances.add_amount(Mode::find(&mode)?, account, Cents::new(balance));
+            added.ok()?;
+        }
         let sums = sums.into_iter().map(|(id, live, test, offline)| FundraiserSums {
             fundraiser: FundraiserId(id),
             totals: TotalsByMode {
@@ -76,7 +120,7 @@ impl Checkpoint {
             },
             offline: offline.map(Cents::new),
         });
-        Some(sums.collect())
+        Some((sums.collect(), balances))
     }
 }
 
@@ -90,6 +134,7 @@ fn mac(secret: &StoreSecret, entries: i64, hash: &[u8], sums: &str, checked_at: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::entry::Account;
 
     #[test]
     fn sums_are_read_back() {
@@ -104,13 +149,32 @@ mod tests {
             },
             offline: offline.map(Cents::new),
         };
-        let checkpoint = Checkpoint {
+        let mut checkpoint = Checkpoint {
             entries: 3,
             hash: [7; 32],
             sums: vec![sums(1, None), sums(2, Some(-5))],
+            balances: Balances::default(),
         };
-        let json = checkpoint.sums_to_json();
-        assert_eq!(Checkpoint::sums_from_json(&json), Some(checkpoint.sums));
+        let read = |checkpoint: &Checkpoint| Checkpoint::sums_from_json(&checkpoint.sums_to_json());
+        assert!(
+            checkpoint.sums_to_json().starts_with('['),
+            "as earlier versions know it"
+        );
+        assert_eq!(
+            read(&checkpoint),
+            Some((checkpoint.sums.clone(), Balances::default()))
+        );
+        let nonprofit = Account::Owed(NonprofitId(Uuid::from_u128(3)));
+        for (account, cents) in [(Account::Cash, 970), (Account::Bank, 0), (nonprofit, -970)] {
+            let added = checkpoint
+                .balances
+                .add_amount(Mode::Test, account, Cents::new(cents));
+            added.unwrap();
+        }
+        assert_eq!(
+            read(&checkpoint),
+            Some((checkpoint.sums.clone(), checkpoint.balances.clone()))
+        );
         assert_eq!(Checkpoint::sums_from_json("[1]"), None);
     }
 }

@@ -48,10 +48,12 @@ pub async fn find(db: &Db, secret: &StoreSecret) -> sqlx::Result<Option<Checkpoi
         expected[..] == row.mac
     });
     Ok(valid.and_then(|row| {
+        let (sums, balances) = Checkpoint::sums_from_json(&row.sums)?;
         Some(Checkpoint {
             entries: row.entries,
             hash: row.hash.try_into().ok()?,
-            sums: Checkpoint::sums_from_json(&row.sums)?,
+            sums,
+            balances,
         })
     }))
 }
