@@ -50,6 +50,17 @@ if [ "$(cat "$moto/version" 2>/dev/null)" != "$moto_version" ]; then
     "$moto/bin/pip" install --quiet --no-compile --disable-pip-version-check "moto[s3]==$moto_version" flask flask-cors
     echo "$moto_version" >"$moto/version"
 fi
+# Two accounting programs, which check the exported books independently.
+command -v hledger >/dev/null || install hledger
+beancount_version=3.2.3
+beancount=$PWD/target/beancount
+if [ "$(cat "$beancount/version" 2>/dev/null)" != "$beancount_version" ]; then
+    python3 -c 'import ensurepip, venv' 2>/dev/null || install python3 python3-venv
+    python3 -m venv --clear "$beancount"
+    "$beancount/bin/pip" install --quiet --no-compile --disable-pip-version-check "beancount==$beancount_version"
+    echo "$beancount_version" >"$beancount/version"
+fi
+export CAUSEWAY_TEST_BEANCOUNT=$beancount/bin
 bin=$(find_postgres) || { install postgresql; bin=$(find_postgres); }
 folder=$(mktemp -d)
 s3_log=$(mktemp)

@@ -4,23 +4,31 @@ use super::output::Output;
 use crate::app::App;
 use anyhow::bail;
 use clap::Args;
+use directory::NonprofitRef;
+use directory::nonprofits::identifier::Identifier;
 use directory::snapshot::check::CheckReport as DirectoryCheck;
+use giving::books::balances::Balances;
 use giving::check::LedgerCheck;
 use giving::ledger::anchors::comparison::Loss;
 use giving::ledger::checkpoints::{self, Checkpoint};
-use giving::ledger::entry::Totals;
+use giving::ledger::entry::{Account, Totals};
 use platform::hosted::{self, check::PictureCheck};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 #[derive(Args)]
-#[command(after_help = "Example:\n  causeway check --data /var/lib/causeway")]
+#[command(
+    after_help = "Examples:\n  causeway check --data /var/lib/causeway\n  causeway check --balances --json"
+)]
 pub(super) struct Check {
     /// Verify every entry of the ledger, including those that an earlier check verified; only this finds later damage
     /// to them
     #[arg(long)]
     full: bool,
+    /// Print the balances of the books too, and what is owed to each nonprofit
+    #[arg(long)]
+    balances: bool,
 }
 
 impl Check {
@@ -28,6 +36,9 @@ impl Check {
         let mut report = check(app, self.full).await?;
         if let Some(checkpoint) = report.checkpoint.take() {
             save(app, &checkpoint).await;
+        }
+        if self.balances {
+            add_balances(app, &mut report).await?;
         }
         output.print(&report.value, || report.text)?;
         report.verdict
@@ -42,6 +53,36 @@ pub(super) struct CheckReport {
     pub verdict: anyhow::Result<()>,
     /// From where the next check can continue, if that is further than before.
     checkpoint: Option<Checkpoint>,
+    /// The balances of the books.
+    balances: Balances,
+}
+
+/// Adds the balances of the books to a report: in JSON with the signs of the ledger, and in the text what is owed to each
+/// nonprofit as an amount above zero.
+async fn add_balances(app: &App, report: &mut CheckReport) -> anyhow::Result<()> {
+    let mut by_mode = json!({ "live": {}, "test": {} });
+    if report.balances.is_empty() {
+        report.text.push_str("\nthe books have no entries");
+    }
+    let mut last_mode = None;
+    for (mode, account, balance) in report.balances.iter() {
+        if last_mode != Some(mode) {
+            let _ = write!(report.text, "\nbalances of {} entries:", mode.as_str());
+            last_mode = Some(mode);
+        }
+        by_mode[mode.as_str()][account.name()] = balance.get().into();
+        let _ = match account {
+            Account::Owed(id) => {
+                let found = app.directory.find(&Identifier::Id(id)).await?;
+                let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
+                let name = nonprofit.map_or("unknown", |nonprofit| nonprofit.name);
+                write!(report.text, "\n  owed to {id} ({name}): {}", balance.reversed())
+            }
+            account => write!(report.text, "\n  {}: {balance}", account.name()),
+        };
+    }
+    report.value["balances"] = by_mode;
+    Ok(())
 }
 
 /// Checks everything, and neither prints nor writes anything. Unless it is full, the ledger is checked after the last checkpoint.
@@ -156,6 +197,7 @@ async fn report(
         text,
         verdict,
         checkpoint,
+        balances: ledger.balances,
     })
 }
 

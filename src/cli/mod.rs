@@ -14,6 +14,7 @@ mod generate;
 mod history;
 mod import;
 mod keys;
+mod ledger;
 mod licenses;
 mod limits;
 mod line;
@@ -102,6 +103,9 @@ enum Command {
     /// List, record and refund donations, and export the ledger
     #[command(subcommand)]
     Donation(donation::Donation),
+    /// Export the books: where the money of donations is, and which nonprofits it is owed to
+    #[command(subcommand)]
+    Ledger(ledger::Ledger),
     /// List or erase what is stored about a donor
     #[command(subcommand)]
     Donor(donor::Donor),
@@ -220,6 +224,7 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Match(matching) => matching.run(&app, output).await,
             Command::Mcp(mcp) => mcp.run(&app).await,
             Command::Donation(donation) => donation.run(&app, output).await,
+            Command::Ledger(ledger) => ledger.run(&app).await,
             Command::Donor(donor) => donor.run(&app, output).await,
             Command::Fundraiser(fundraiser) => fundraiser.run(&app, output).await,
             Command::Report(report) => report.run(&app, output).await,

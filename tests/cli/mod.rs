@@ -3,6 +3,7 @@
 mod anchors;
 mod backup;
 mod blobs;
+mod books;
 mod check;
 mod checkpoints;
 mod database;

@@ -12,7 +12,7 @@
 //! - [`providers`]: how donations are paid.
 //! - [`donations`]: the rules of donations and refunds, and lists of them.
 //! - [`ledger`]: entries and their postings, the task that writes them, checkpoints, anchors and the outbox.
-//! - [`books`]: where the money is and to whom it is owed.
+//! - [`books`]: where the money is, and which nonprofits it is owed to.
 //! - [`fundraisers`]: typed inputs, rules, a cache, and decisions of operators.
 //! - [`check`] and [`export`]: verify and export the whole ledger.
 //!

@@ -1,4 +1,4 @@
-//! The books: where the money of donations is, what it cost, and to whom it is owed.
+//! The books: where the money of donations is, what it cost, and which nonprofits it is owed to.
 //!
 //! Donations, refunds and disputes say who gave how much to whom. The entries of the books say what happened to the money,
 //! one entry for each balance transaction of Stripe and for each payment of the operator. In a posting, an account with an
@@ -25,6 +25,7 @@
 
 pub(crate) mod audit;
 pub mod balances;
+pub mod export;
 pub mod movement;
 pub(crate) mod postings;
 pub(crate) mod record;

@@ -160,7 +160,7 @@ impl Kind {
     }
 
     /// Returns whether it says where the money is, and not who gave it to whom.
-    pub const fn is_money(self) -> bool {
+    pub(crate) const fn is_money(self) -> bool {
         matches!(
             self,
             Kind::Settlement
@@ -188,7 +188,7 @@ pub enum Party {
     Account(Account),
 }
 
-/// A party of the books: where money is, what it cost, and to whom it is owed.
+/// A party of the books: where money is, what it cost, and which nonprofit it is owed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Account {
     /// The balance at Stripe, available and pending.
