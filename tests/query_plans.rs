@@ -84,6 +84,7 @@ const NOT_EXPLAINED: &[(&str, &str)] = &[
     ("giving/checkout/store LOCK_MAILBOX", "a lock of PostgreSQL"),
     ("platform/hosted/store FIND_AND_LOCK_BLOB", "a lock of PostgreSQL"),
     ("platform/hosted/store LOCK", "a lock of PostgreSQL"),
+    ("giving/checkout/store LOCK_STATE", "a lock of PostgreSQL"),
     (
         "giving/donations/store LIST",
         "a parameter has no type until it is bound",

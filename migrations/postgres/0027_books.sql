@@ -14,3 +14,7 @@ alter table ledger_entries add column note text;
 create unique index ledger_entries_origin on ledger_entries (origin, kind) where origin is not null;
 -- For what is owed to a nonprofit.
 create index ledger_postings_owed on ledger_postings (party_id, sequence) where party = 'owed';
+
+-- Whether real money is charged, decided when the donation is started. Null in rows of the previous version, whose provider
+-- tells: all except `test` charge real money.
+alter table donations add column livemode boolean;

@@ -58,3 +58,7 @@ begin
     values (new.sequence, new.kind, new.mode, new.source, new.external_id, new.nonprofit_id, new.fundraiser_id,
         new.donor, new.amount, new.refunds, new.recorded_at, new.raised, new.supporters, new.hash);
 end;
+
+-- Whether real money is charged, decided when the donation is started. Null in rows of the previous version, whose provider
+-- tells: all except `test` charge real money.
+alter table donations add column livemode integer;

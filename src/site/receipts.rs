@@ -72,7 +72,7 @@ pub async fn receipts(State(app): State<App>, RawQuery(query): RawQuery) -> Resu
     let mut donations = Vec::new();
     // The newest first.
     for donation in store::list_by_email(&app.db, &email).await?.into_iter().rev() {
-        if matches!(donation.state, DonationState::Completed | DonationState::Refunded) {
+        if donation.state.is_paid() && donation.entry.is_some() {
             donations.push(Row::load(&app, donation).await?);
         }
     }
@@ -172,7 +172,7 @@ impl Row {
             amount: donation.amount.to_string(),
             path: path_of(donation.receipt_id),
             is_test: donation.mode.is_test(),
-            is_refunded: donation.state == DonationState::Refunded,
+            is_refunded: matches!(donation.state, DonationState::Refunded | DonationState::Disputed),
             name: match Target::of(app, &donation).await {
                 Ok(target) => target.name,
                 Err(Error::NotFound) => donation.nonprofit.to_string(),

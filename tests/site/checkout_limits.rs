@@ -13,7 +13,7 @@ on_both_databases!(
     one_network_can_start_a_limited_number_of_donations,
     one_mailbox_gets_a_limited_number_of_receipts,
     receipts_are_counted_across_servers,
-    donations_that_are_never_paid_are_removed_after_48_hours,
+    donations_are_removed_when_they_can_no_longer_be_paid,
 );
 
 const GIVE: &str = "/american-red-cross/give";
@@ -118,23 +118,32 @@ async fn receipts_are_counted_across_servers(world: &World) {
     }
 }
 
-async fn donations_that_are_never_paid_are_removed_after_48_hours(world: &World) {
+async fn donations_are_removed_when_they_can_no_longer_be_paid(world: &World) {
     world.load_demo().await;
     let visitor = Visitor::new(world);
-    for (state, age) in [
-        ("started", 47),
-        ("started", 49),
-        ("failed", 49),
-        ("pending", 49),
-        ("completed", 49),
-        ("refunded", 49),
+    for (provider, state, days) in [
+        ("test", "started", 1),
+        ("test", "started", 3),
+        ("test", "failed", 3),
+        ("test", "pending", 31),
+        ("test", "completed", 31),
+        ("test", "refunded", 31),
+        ("link", "started", 29),
+        ("link", "started", 31),
+        // A provider that charges money has to say that it was not paid.
+        ("stripe", "started", 31),
+        ("stripe", "failed", 31),
+        ("stripe", "processing", 31),
+        ("stripe", "expired", 1),
+        ("stripe", "expired", 3),
+        ("stripe", "disputed", 31),
     ] {
         start(&visitor, "").await;
-        let changed_at = world.app.clock.millis() - age * 60 * 60 * 1_000;
+        let changed_at = world.app.clock.millis() - days * 24 * 60 * 60 * 1_000;
         // No nonprofit has this ID, so the pending one cannot be recorded.
         let sql = format!(
-            "update donations set state = '{state}', changed_at = {changed_at}, nonprofit_id = id, message = '{state} {age}' \
-             where message is null"
+            "update donations set provider = '{provider}', state = '{state}', changed_at = {changed_at}, nonprofit_id = id, \
+             message = '{provider} {state} {days}' where message is null"
         );
         world.execute_owned(sql).await;
     }
@@ -143,9 +152,21 @@ async fn donations_that_are_never_paid_are_removed_after_48_hours(world: &World)
         let left = world
             .texts("select message from donations order by message")
             .await;
-        (left.len() <= 4).then_some(left)
+        (left.len() <= 10).then_some(left)
     })
     .await;
-    assert_eq!(left, ["completed 49", "pending 49", "refunded 49", "started 47"]);
+    let expected = [
+        "link started 29",
+        "stripe disputed 31",
+        "stripe expired 1",
+        "stripe failed 31",
+        "stripe processing 31",
+        "stripe started 31",
+        "test completed 31",
+        "test pending 31",
+        "test refunded 31",
+        "test started 1",
+    ];
+    assert_eq!(left, expected);
     background.abort();
 }

@@ -5,7 +5,7 @@ use crate::client::Client;
 use crate::dashboard::visitor::{PASSWORD, Visitor, between, emails, hidden};
 use crate::world::World;
 use axum::http::Method;
-use giving::donations::{NewDonation, RecipientName, Refund, find_recipient};
+use giving::donations::{Dispute, Label, NewDonation, RecipientName, Refund, Reversal, find_recipient};
 use giving::ledger::entry::Mode;
 use giving::providers::Provider;
 use platform::money::Cents;
@@ -13,7 +13,8 @@ use platform::money::Cents;
 on_both_databases!(
     test_money_shows_only_in_test_mode,
     a_receipt_says_that_nothing_was_charged_whatever_the_provider_is_now,
-    the_provider_that_was_paid_decides_the_mode,
+    a_donation_keeps_the_mode_in_which_it_was_started,
+    a_receipt_follows_refunds_and_disputes_and_their_reversals,
     the_dashboard_says_test_mode_next_to_its_amounts,
     without_a_provider_there_is_no_form_and_nothing_is_stored,
     without_a_provider_a_profile_links_to_the_website_of_the_nonprofit,
@@ -202,26 +203,98 @@ async fn a_receipt_says_that_nothing_was_charged_whatever_the_provider_is_now(wo
     );
 }
 
-async fn the_provider_that_was_paid_decides_the_mode(world: &World) {
+async fn a_donation_keeps_the_mode_in_which_it_was_started(world: &World) {
     world.load_demo().await;
     let (app, client) = world.with_provider(link()).await;
     let elsewhere = Visitor::with_client(&client);
     let visitor = Visitor::new(world);
-    // Started to be paid on another site, then paid with a test card.
+    // Started to be paid on another site, so a test card pays nothing.
     let first = start(&elsewhere, PROFILE, "12").await;
     visitor.post(303, &first, &[("card", VALID_CARD)]).await;
+    let page = visitor.get(200, &first).await.text();
+    assert!(
+        page.contains("no longer accepts payments") && !page.contains("name=\"card\""),
+        "{page}"
+    );
     // Paid with a test card, and recorded only after the provider was changed.
     let second = start(&visitor, PROFILE, "13").await;
+    let page = elsewhere.get(200, &second).await.text();
+    assert!(page.contains("no longer accepts payments"), "{page}");
     world
         .execute("update donations set state = 'pending' where amount = 1300")
         .await;
     let receipt = elsewhere.get(200, &second).await.text();
     assert!(receipt.contains("Test mode: no money was charged."), "{receipt}");
+    // A server of the previous version stores no mode, and its provider tells.
+    let third = start(&visitor, PROFILE, "14").await;
+    world
+        .execute("update donations set livemode = null where amount = 1400")
+        .await;
+    visitor.post(303, &third, &[("card", VALID_CARD)]).await;
     let modes = world
         .texts("select cast(amount as text) || ' ' || mode from ledger_entries order by sequence")
         .await;
-    assert_eq!(modes, ["1200 test", "1300 test"]);
+    assert_eq!(modes, ["1300 test", "1400 test"]);
+    let states = world
+        .texts("select cast(amount as text) || ' ' || state from donations order by amount")
+        .await;
+    assert_eq!(states, ["1200 started", "1300 completed", "1400 completed"]);
     app.db.close().await;
+}
+
+async fn a_receipt_follows_refunds_and_disputes_and_their_reversals(world: &World) {
+    world.load_demo().await;
+    let visitor = Visitor::new(world);
+    let donation = start(&visitor, PROFILE, "12").await;
+    visitor.post(303, &donation, &[("card", VALID_CARD)]).await;
+    let external_id = world.texts("select external_id from ledger_entries").await;
+    let (source, external_id): (Label, Label) = ("site".parse().unwrap(), external_id[0].parse().unwrap());
+    let recorder = &world.app.giving.recorder;
+    let reverse = async |external_id: &str| {
+        let reversal = Reversal {
+            source: source.clone(),
+            external_id: external_id.parse().unwrap(),
+        };
+        recorder.reverse(reversal).await
+    };
+    let refund = Refund {
+        source: source.clone(),
+        external_id: external_id.clone(),
+        amount: None,
+        refund_id: Some("re_1".parse().unwrap()),
+    };
+    let dispute = Dispute {
+        source: source.clone(),
+        external_id,
+        amount: Cents::new(1_200),
+        dispute_id: "dp_1".parse().unwrap(),
+    };
+    let title = async || {
+        let html = visitor.get(200, &donation).await.text();
+        between(&html, "<h1>", "</h1>").unwrap()
+    };
+    recorder.refund(refund).await.unwrap();
+    assert_eq!(title().await, "Your donation was refunded");
+    let error = recorder.dispute(dispute.clone()).await.unwrap_err();
+    assert!(error.to_string().contains("only $0.00"), "{error}");
+    reverse("re_1").await.unwrap();
+    assert_eq!(title().await, "Thank you for your donation");
+    recorder.dispute(dispute.clone()).await.unwrap();
+    assert!(!recorder.dispute(dispute).await.unwrap().is_new);
+    assert_eq!(title().await, "Your bank withdrew this donation");
+    reverse("dp_1").await.unwrap();
+    assert!(!reverse("dp_1").await.unwrap().is_new);
+    assert_eq!(title().await, "Thank you for your donation");
+    assert!(reverse("dp_2").await.is_err());
+    let kinds = world
+        .texts("select kind from ledger_entries order by sequence")
+        .await;
+    assert_eq!(
+        kinds,
+        ["donation", "refund", "refund_failed", "dispute", "dispute_won"]
+    );
+    let checked = giving::check::check(&world.app.db).await.unwrap();
+    assert_eq!((checked.entries, checked.errors), (5, Vec::new()));
 }
 
 async fn the_dashboard_says_test_mode_next_to_its_amounts(world: &World) {

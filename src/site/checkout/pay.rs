@@ -80,7 +80,7 @@ pub async fn pay(
 ) -> Result<Response> {
     let donation = find(&app, &id).await?;
     let embedder = Embedder::find(&app, &query).await?;
-    if !donation.is_open() || !app.is_test_mode() {
+    if !can_be_paid(&app, &donation) || !app.is_test_mode() {
         let donation = app.settlement().settle(donation).await?;
         return redirect_after_payment(&app, &donation, embedder.as_ref()).await;
     }
@@ -101,7 +101,7 @@ pub async fn pay(
     }
     let result = charge(data.text("card"));
     let Some(error) = refusal(result, t) else {
-        store::pay(&app.db, donation.id, &app.config.giving, now).await?;
+        store::pay(&app.db, donation.id, now).await?;
         // It may have expired meanwhile.
         let donation = store::find(&app.db, donation.id).await?.ok_or(Error::NotFound)?;
         let donation = app.settlement().settle(donation).await?;
@@ -116,6 +116,12 @@ pub async fn pay(
     }
     form.add_error("card", error);
     show(&app, status, donation, target, form, embedder).await
+}
+
+/// Returns whether the donor can pay now. A donation that was started in test mode is never paid with real money, nor the
+/// other way around.
+fn can_be_paid(app: &App, donation: &Donation) -> bool {
+    donation.is_open() && donation.mode == app.config.giving.mode()
 }
 
 /// Returns the message for the donor if the card was not charged.
@@ -180,9 +186,10 @@ async fn show(
     let layout = Layout::new(Section::Other);
     let t = &layout.p.give;
     let is_test_mode = app.is_test_mode();
+    let can_be_paid = can_be_paid(app, &donation);
     // A receipt says how the donation was paid, whatever the provider is now.
     let test_notice = match donation.mode {
-        _ if donation.is_open() => is_test_mode.then_some(t.test_mode),
+        _ if can_be_paid => is_test_mode.then_some(t.test_mode),
         Mode::Live => None,
         Mode::Test => Some(t.test_receipt),
     };
@@ -210,12 +217,17 @@ async fn show(
         receipt,
         title: match donation.state {
             DonationState::Started | DonationState::Failed => t.pay_title,
-            DonationState::Pending => t.pending_title,
+            DonationState::Processing | DonationState::Pending => t.pending_title,
             DonationState::Completed => t.receipt_title,
+            DonationState::Expired => t.expired_title,
             DonationState::Refunded => t.refunded_title,
+            DonationState::Disputed => t.disputed_title,
         },
-        pay: (donation.is_open() && is_test_mode).then_some(form),
-        refusal: target.refusal.filter(|_| donation.is_open() && !is_test_mode),
+        pay: (can_be_paid && is_test_mode).then_some(form),
+        refusal: match target.refusal {
+            Some(refusal) => (donation.is_open() && !is_test_mode).then_some(refusal),
+            None => (donation.is_open() && !can_be_paid).then_some(t.start_again),
+        },
         elsewhere: elsewhere(app, &donation, &target).await?,
         back: back.as_ref().map(|url| {
             let host = url.origin().host().to_owned();
@@ -247,7 +259,7 @@ async fn show(
 
 /// Returns the URL of the payment page, if the donation is paid on another site.
 async fn elsewhere(app: &App, donation: &Donation, target: &Target) -> Result<Option<String>> {
-    if !donation.is_open() || target.refusal.is_some() || app.is_test_mode() {
+    if !can_be_paid(app, donation) || target.refusal.is_some() || app.is_test_mode() {
         return Ok(None);
     }
     let own = nonprofit_store::find_donate_url(&app.db, donation.nonprofit).await?;

@@ -5,6 +5,7 @@ pub mod partner;
 pub mod receipt;
 pub mod settle;
 pub mod start;
+pub(crate) mod state;
 pub mod store;
 
 use crate::ledger::entry::Mode;
@@ -15,6 +16,8 @@ use platform::money::Cents;
 use serde::Deserialize;
 use uuid::Uuid;
 
+pub use state::State;
+
 /// How often the checkout can be used.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct CheckoutSettings {
@@ -22,47 +25,6 @@ pub struct CheckoutSettings {
     pub starts_per_minute: u32,
     /// Receipts that are emailed to one address per hour.
     pub receipts_per_hour: u32,
-}
-
-/// The state of a donation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// The form was sent; nothing is paid.
-    Started,
-    /// Paid, but not in the ledger yet.
-    Pending,
-    /// In the ledger.
-    Completed,
-    /// The provider declined; the donor can try again.
-    Failed,
-    /// Fully refunded.
-    Refunded,
-}
-
-impl State {
-    const ALL: [State; 5] = [
-        State::Started,
-        State::Pending,
-        State::Completed,
-        State::Failed,
-        State::Refunded,
-    ];
-
-    /// The name that is stored.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            State::Started => "started",
-            State::Pending => "pending",
-            State::Completed => "completed",
-            State::Failed => "failed",
-            State::Refunded => "refunded",
-        }
-    }
-
-    /// Returns the state with this name.
-    pub fn find(name: &str) -> Option<State> {
-        State::ALL.into_iter().find(|state| state.as_str() == name)
-    }
 }
 
 /// A donation that was started at the checkout.
@@ -73,7 +35,7 @@ pub struct Donation {
     /// The ID in the URL of the payment page and the receipt, which only the donor gets.
     pub receipt_id: Uuid,
     pub state: State,
-    /// Whether the provider that it is paid with charges real money.
+    /// Whether real money is charged. Decided when it is started: it is never paid in another mode.
     pub mode: Mode,
     pub nonprofit: NonprofitId,
     pub fundraiser: Option<FundraiserId>,
@@ -94,6 +56,6 @@ pub struct Donation {
 impl Donation {
     /// Returns whether it can still be paid.
     pub fn is_open(&self) -> bool {
-        matches!(self.state, State::Started | State::Failed)
+        self.state.is_open()
     }
 }

@@ -6,7 +6,7 @@ use super::{Donation, State, donor_id};
 use crate::donations::{
     DonationError, Label, NewDonation, RecipientName, RecordedEntry, SITE, find_recipient,
 };
-use crate::ledger::store as ledger;
+use crate::ledger::store::{self as ledger, Remaining};
 use crate::recorder::Recorder;
 use directory::Directory;
 use platform::clock::Clock;
@@ -31,7 +31,8 @@ pub struct Settlement<'a> {
 }
 
 impl Settlement<'_> {
-    /// Records a paid donation in the ledger, or marks a completed one as refunded. Steps that were done before, also
+    /// Records a paid donation in the ledger, or notes that a recorded one was refunded or disputed, or that this was
+    /// reversed. Steps that were done before, also
     /// by a server that stopped in between, are not done again.
     pub async fn settle(self, donation: Donation) -> Result<Donation, DonationError> {
         let (db, now) = (self.db, self.clock.millis());
@@ -46,8 +47,12 @@ impl Settlement<'_> {
                 });
                 store::complete(db, &donation, recorded.sequence, receipt, now).await?;
             }
-            (State::Completed, Some(entry)) if ledger::find_remaining(db, entry).await? == Cents::ZERO => {
-                store::mark_refunded(db, donation.id, now).await?;
+            (state @ (State::Completed | State::Refunded | State::Disputed), Some(entry)) => {
+                let outcome = outcome(ledger::find_remaining(db, entry).await?);
+                if outcome == state {
+                    return Ok(donation);
+                }
+                store::set_outcome(db, donation.id, outcome, now).await?;
             }
             _ => return Ok(donation),
         }
@@ -94,6 +99,17 @@ impl Settlement<'_> {
             is_public: donation.is_public,
         };
         self.recorder.record_checkout(donation).await
+    }
+}
+
+/// The state of a donation of which this much is left.
+fn outcome(remaining: Remaining) -> State {
+    if remaining.amount > Cents::ZERO {
+        State::Completed
+    } else if remaining.disputed > Cents::ZERO {
+        State::Disputed
+    } else {
+        State::Refunded
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::partner::Partner;
 use super::{Donation, State};
-use crate::providers::{Provider, mode_of};
+use crate::ledger::entry::Mode;
+use crate::providers::Provider;
 use platform::db::{Db, Tx, from_row, query};
 use platform::email_address::EmailAddress;
 use platform::ids::{FundraiserId, NonprofitId};
@@ -14,7 +15,7 @@ use uuid::Uuid;
 macro_rules! donations {
     ($rest:literal) => {
         concat!(
-            "select id, receipt_id, state, provider, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, ",
+            "select id, receipt_id, state, coalesce(livemode, provider <> 'test') as livemode, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, ",
             "designation, partner_id, partner_metadata, success_url, exit_url, entry, started_at from donations ",
             $rest
         )
@@ -27,25 +28,39 @@ const FIND_BY_EITHER_ID: &str = donations!("where id = $1 or receipt_id = $1");
 // Email addresses are ASCII, so both databases convert them to lowercase in the same way.
 const LIST_BY_EMAIL: &str = donations!("where lower(email) = $1 order by started_at, id");
 const LIST_BY_MAILBOX: &str = donations!("where mailbox = $1 order by receipt_at desc, id desc limit $2");
-const INSERT: &str = "insert into donations (id, receipt_id, state, provider, nonprofit_id, fundraiser_id, amount, name, \
-     is_public, email, mailbox, message, designation, partner_id, partner_metadata, success_url, exit_url, started_at, \
-     changed_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $18) \
+const INSERT: &str = "insert into donations (id, receipt_id, state, provider, livemode, nonprofit_id, fundraiser_id, amount, \
+     name, is_public, email, mailbox, message, designation, partner_id, partner_metadata, success_url, exit_url, started_at, \
+     changed_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $19) \
      on conflict (id) do nothing";
-const PAY: &str = "update donations set state = 'pending', provider = $3, fault = null, changed_at = $2 \
-     where id = $1 and state in ('started', 'failed')";
-const FAIL: &str = "update donations set state = 'failed', fault = $2, changed_at = $3 \
-     where id = $1 and state in ('started', 'failed')";
-const COMPLETE: &str = "update donations set state = 'completed', entry = $2, changed_at = $3 \
-     where id = $1 and state = 'pending'";
+const FIND_STATE: &str = "select state from donations where id = $1";
+/// PostgreSQL only: a transaction of SQLite that writes holds the whole file.
+const LOCK_STATE: &str = "select state from donations where id = $1 for update";
+const SET_STATE: &str = "update donations set state = $2, fault = $3, changed_at = $4 where id = $1";
+const SET_ENTRY: &str = "update donations set entry = $2 where id = $1";
 /// PostgreSQL only: a transaction of SQLite that writes holds the whole file.
 const LOCK_MAILBOX: &str = "select pg_advisory_xact_lock(hashtextextended($1, 0))";
 const COUNT_RECEIPTS: &str = "select count(*) from donations where mailbox = $1 and receipt_at > $2";
 const MARK_RECEIPT: &str = "update donations set receipt_at = $2 where id = $1";
-// The first two conditions are not redundant: on PostgreSQL the donation may be paid while this statement runs.
-const REMOVE_UNPAID: &str = "delete from donations where state in ('started', 'failed') and changed_at < $1 \
-     and id in (select id from donations where state in ('started', 'failed') and changed_at < $1 limit $2)";
-const REMOVE_UNPAID_BY_EMAIL: &str =
-    "delete from donations where lower(email) = $1 and state in ('started', 'failed')";
+/// What can be removed. A provider that charges money has to say that a donation was not paid before it expires; only
+/// test donations, which nobody else knows, expire by our clock alone. A payment link says nothing, so donations are
+/// kept as long as someone may still pay with it.
+macro_rules! removable {
+    () => {
+        "state in ('started', 'failed', 'expired') and changed_at < $1 \
+         and (state = 'expired' or provider = 'test' or (provider = 'link' and changed_at < $2))"
+    };
+}
+
+// The condition is not redundant: on PostgreSQL the donation may be paid while this statement runs.
+const REMOVE_UNPAID: &str = concat!(
+    "delete from donations where ",
+    removable!(),
+    " and id in (select id from donations where ",
+    removable!(),
+    " limit $3)"
+);
+const REMOVE_UNPAID_BY_EMAIL: &str = "delete from donations where lower(email) = $1 \
+     and (state = 'expired' or (provider = 'test' and state in ('started', 'failed')))";
 const COUNT_PENDING_BY_EMAIL: &str =
     "select count(*) from donations where lower(email) = $1 and state = 'pending'";
 const LIST_ENTRIES_BY_EMAIL: &str =
@@ -53,15 +68,15 @@ const LIST_ENTRIES_BY_EMAIL: &str =
 const ERASE: &str = "update donations set name = null, is_public = $2, email = null, mailbox = null, message = null, \
      designation = null, partner_id = null, partner_metadata = null, success_url = null, exit_url = null \
      where lower(email) = $1";
-const MARK_REFUNDED: &str =
-    "update donations set state = 'refunded', changed_at = $2 where id = $1 and state = 'completed'";
 const LIST_PENDING: &str = "select id from donations where state = 'pending' order by changed_at";
 const LIST_PARTNER_FIELDS: &str =
     "select entry, partner_id, partner_metadata, designation from donations where entry > $1 and entry <= $2";
 
 const HOUR_MILLIS: i64 = 60 * 60 * 1_000;
-/// How long a donation can be paid after it was started.
+/// How long a donation that was not paid is kept.
 const UNPAID_RETENTION_MILLIS: i64 = 48 * HOUR_MILLIS;
+/// How long a donation is kept that can be paid with a payment link.
+const LINK_RETENTION_MILLIS: i64 = 30 * 24 * HOUR_MILLIS;
 /// Donations removed in one transaction, so that other writers do not wait long.
 const MAX_BATCH_SIZE: i64 = 1_000;
 
@@ -69,7 +84,7 @@ struct DonationRow {
     id: Uuid,
     receipt_id: Uuid,
     state: String,
-    provider: String,
+    livemode: bool,
     nonprofit_id: Uuid,
     fundraiser_id: Option<Uuid>,
     amount: i64,
@@ -90,7 +105,7 @@ from_row!(DonationRow {
     id,
     receipt_id,
     state,
-    provider,
+    livemode,
     nonprofit_id,
     fundraiser_id,
     amount,
@@ -146,7 +161,7 @@ fn donation(row: DonationRow) -> Option<Donation> {
         id: row.id,
         receipt_id: row.receipt_id,
         state: State::find(&row.state)?,
-        mode: mode_of(&row.provider),
+        mode: if row.livemode { Mode::Live } else { Mode::Test },
         nonprofit: NonprofitId(row.nonprofit_id),
         fundraiser: row.fundraiser_id.map(FundraiserId),
         amount: Cents::new(row.amount),
@@ -175,6 +190,7 @@ pub async fn insert(db: &Db, new: &Donation, provider: &Provider) -> sqlx::Resul
             .bind(new.receipt_id)
             .bind(new.state.as_str())
             .bind(provider.name())
+            .bind(!new.mode.is_test())
             .bind(new.nonprofit.0)
             .bind(new.fundraiser.map(|id| id.0))
             .bind(new.amount.get())
@@ -194,18 +210,37 @@ pub async fn insert(db: &Db, new: &Donation, provider: &Provider) -> sqlx::Resul
     tx.commit().await
 }
 
-/// Records that a donation was paid. The provider may differ from the one it was started with.
-pub async fn pay(db: &Db, id: Uuid, provider: &Provider, now: i64) -> sqlx::Result<()> {
+/// Moves a donation to another state, if [`State::can_become`] allows it. Returns whether it moved.
+async fn set_state(tx: &mut Tx, id: Uuid, next: State, reason: Option<&str>, now: i64) -> sqlx::Result<bool> {
+    let find = match tx {
+        Tx::Sqlite(_) => FIND_STATE,
+        Tx::Postgres(_) => LOCK_STATE,
+    };
+    let state: Option<String> = tx.fetch_optional_scalar(query(find).bind(id)).await?;
+    let state = state.as_deref().and_then(State::find);
+    if !state.is_some_and(|state| state.can_become(next)) {
+        return Ok(false);
+    }
+    let update = query(SET_STATE)
+        .bind(id)
+        .bind(next.as_str())
+        .bind(reason)
+        .bind(now);
+    tx.execute(update).await?;
+    Ok(true)
+}
+
+/// Records that a donation was paid.
+pub async fn pay(db: &Db, id: Uuid, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    let name = provider.name();
-    tx.execute(query(PAY).bind(id).bind(now).bind(name)).await?;
+    set_state(&mut tx, id, State::Pending, None, now).await?;
     tx.commit().await
 }
 
 /// Records why the provider declined the payment.
 pub async fn fail(db: &Db, id: Uuid, reason: &str, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    tx.execute(query(FAIL).bind(id).bind(reason).bind(now)).await?;
+    set_state(&mut tx, id, State::Failed, Some(reason), now).await?;
     tx.commit().await
 }
 
@@ -227,13 +262,12 @@ pub async fn complete(
     now: i64,
 ) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    let updated = tx
-        .execute(query(COMPLETE).bind(donation.id).bind(entry).bind(now))
-        .await?;
+    let is_completed = set_state(&mut tx, donation.id, State::Completed, None, now).await?;
+    if is_completed {
+        tx.execute(query(SET_ENTRY).bind(donation.id).bind(entry)).await?;
+    }
     let mut prepared = None;
-    if updated == 1
-        && let (Some(email), Some(receipt)) = (&donation.email, receipt)
-    {
+    if is_completed && let (Some(email), Some(receipt)) = (&donation.email, receipt) {
         let mailbox = email.mailbox();
         if let Tx::Postgres(_) = tx {
             tx.execute(query(LOCK_MAILBOX).bind(&mailbox)).await?;
@@ -255,7 +289,8 @@ pub async fn complete(
     Ok(())
 }
 
-/// Removes donations that were never paid and did not change for 48 hours. Returns how many.
+/// Removes donations that were never paid and can no longer be: those that expired and test donations after 48 hours, those
+/// with a payment link after 30 days. Returns how many.
 pub async fn remove_unpaid(db: &Db, now: i64) -> sqlx::Result<u64> {
     let mut removed = 0;
     loop {
@@ -264,6 +299,7 @@ pub async fn remove_unpaid(db: &Db, now: i64) -> sqlx::Result<u64> {
             .execute(
                 query(REMOVE_UNPAID)
                     .bind(now - UNPAID_RETENTION_MILLIS)
+                    .bind(now - LINK_RETENTION_MILLIS)
                     .bind(MAX_BATCH_SIZE),
             )
             .await?;
@@ -287,7 +323,7 @@ pub(crate) async fn list_entries_by_email(tx: &mut Tx, email: &EmailAddress) -> 
         .await
 }
 
-/// Removes the unpaid donations with an email address, and erases from the others everything about the donor.
+/// Removes the donations with an email address that can no longer be paid, and erases from the others everything about the donor.
 /// Returns the number of donations.
 pub(crate) async fn erase_donor(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64> {
     let email = email.normalized();
@@ -296,10 +332,15 @@ pub(crate) async fn erase_donor(tx: &mut Tx, email: &EmailAddress) -> sqlx::Resu
     Ok(removed + erased)
 }
 
-/// Records that a donation was fully refunded.
-pub(crate) async fn mark_refunded(db: &Db, id: Uuid, now: i64) -> sqlx::Result<()> {
+/// Records what became of a donation that is in the ledger: completed, refunded or disputed.
+pub(crate) async fn set_outcome(db: &Db, id: Uuid, outcome: State, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
-    tx.execute(query(MARK_REFUNDED).bind(id).bind(now)).await?;
+    if !set_state(&mut tx, id, outcome, None, now).await?
+        && set_state(&mut tx, id, State::Completed, None, now).await?
+    {
+        // From refunded to disputed, or back.
+        set_state(&mut tx, id, outcome, None, now).await?;
+    }
     tx.commit().await
 }
 

@@ -70,8 +70,9 @@ const BALANCES: &str = "select \
      (select raised from ledger_entries where fundraiser_id = $1 and mode = $2 order by sequence desc limit 1), \
      (select supporters from ledger_entries where fundraiser_id = $1 and mode = $2 order by sequence desc limit 1), \
      (select cast(sum(amount) as bigint) from ledger_entries where fundraiser_id = $1 and mode = $2 and donor = $3)";
-const REMAINING: &str =
-    "select cast(coalesce(sum(amount), 0) as bigint) from ledger_entries where sequence = $1 or refunds = $1";
+const REMAINING: &str = "select cast(coalesce(sum(amount), 0) as bigint), \
+     cast(coalesce(-sum(case when kind in ('dispute', 'dispute_won') then amount else 0 end), 0) as bigint) \
+     from ledger_entries where sequence = $1 or refunds = $1";
 const SUM_OF: &str = "select count(*), cast(coalesce(sum(amount), 0) as bigint) from ledger_entries \
      where fundraiser_id = $1 and mode = $2 and kind <> 'offline'";
 const SUM_SINCE: &str = "select mode, count(*), cast(sum(amount) as bigint) from ledger_entries \
@@ -336,11 +337,21 @@ pub async fn find_fundraiser(db: &Db, sequence: i64) -> sqlx::Result<Option<Fund
     Ok(id.map(FundraiserId))
 }
 
-/// Returns what is left of a donation after its refunds.
-pub(crate) async fn find_remaining(db: &Db, donation: i64) -> sqlx::Result<Cents> {
-    db.fetch_scalar(query(REMAINING).bind(donation))
-        .await
-        .map(Cents::new)
+/// What is left of a donation after its refunds and disputes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Remaining {
+    pub amount: Cents,
+    /// What the donor's bank withdrew and did not return.
+    pub disputed: Cents,
+}
+
+/// Returns what is left of a donation.
+pub(crate) async fn find_remaining(db: &Db, donation: i64) -> sqlx::Result<Remaining> {
+    let (amount, disputed): (i64, i64) = db.fetch_one(query(REMAINING).bind(donation)).await?;
+    Ok(Remaining {
+        amount: Cents::new(amount),
+        disputed: Cents::new(disputed),
+    })
 }
 
 /// Lists what each nonprofit receives by an entry.

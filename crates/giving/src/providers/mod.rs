@@ -9,9 +9,6 @@ use platform::public_url::PublicUrl;
 use serde::Deserialize;
 use thiserror::Error;
 
-/// The name of [`Provider::Test`].
-const TEST: &str = "test";
-
 /// The settings of the provider, before they are checked.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ProviderSettings {
@@ -65,14 +62,17 @@ impl Provider {
     pub const fn name(&self) -> &'static str {
         match self {
             Provider::Off => "off",
-            Provider::Test => TEST,
+            Provider::Test => "test",
             Provider::Link(_) => "link",
         }
     }
 
-    /// The mode of donations that are paid with it.
-    pub fn mode(&self) -> Mode {
-        mode_of(self.name())
+    /// The mode of donations that are started now. It is stored with them.
+    pub const fn mode(&self) -> Mode {
+        match self {
+            Provider::Test => Mode::Test,
+            Provider::Off | Provider::Link(_) => Mode::Live,
+        }
     }
 
     /// Returns whether this server is in test mode: it charges nothing, and its totals count test donations.
@@ -86,14 +86,6 @@ impl Provider {
             Provider::Link(template) => Some(payment.fill_in(own_template.unwrap_or(template))),
             Provider::Off | Provider::Test => None,
         }
-    }
-}
-
-/// The mode of donations that were paid with the provider of this name.
-pub fn mode_of(name: &str) -> Mode {
-    match name {
-        TEST => Mode::Test,
-        _ => Mode::Live,
     }
 }
 
@@ -158,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn only_donations_paid_with_the_test_provider_are_test_donations() {
+    fn only_donations_started_with_the_test_provider_are_test_donations() {
         assert_eq!(Provider::Test.mode(), Mode::Test);
         for other in [Provider::Off, Provider::Link(String::new())] {
             assert_eq!(other.mode(), Mode::Live);
