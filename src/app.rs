@@ -377,6 +377,7 @@ impl App {
             mailer: &self.mail,
             public_url: &self.site.public_url,
             secret: &self.secret,
+            time_zone: &self.config.time_zone,
             receipts_per_hour: self.config.checkout.receipts_per_hour,
         }
     }

@@ -23,6 +23,7 @@ use access::accounts::hashing::HashCost;
 use anyhow::Context;
 use config::Source;
 use giving::providers::Provider;
+use platform::money::Cents;
 use raw::RawConfig;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -43,7 +44,7 @@ impl Config {
     }
 
     /// Returns the default settings for tests, with a data folder in `folder`, a port that the system picks, the test
-    /// provider, and hashes of passwords that take no time.
+    /// provider, every amount that the ledger can record, and hashes of passwords that take no time.
     pub fn for_tests(folder: &Path) -> Config {
         let mut config = Config::load(&Overrides {
             data: Some(folder.join("data")),
@@ -54,6 +55,8 @@ impl Config {
         })
         .expect("the defaults are valid");
         config.giving = Provider::Test;
+        config.amounts.min = Cents::new(1);
+        config.amounts.max = Cents::MAX;
         config.accounts.hash_cost = HashCost::LOWEST;
         config
     }

@@ -6,7 +6,6 @@ use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
 use giving::books::export::{BooksFormat, export};
 use giving::ledger::entry::Mode;
-use jiff::tz::TimeZone;
 use std::io::{BufWriter, Write};
 
 #[derive(Subcommand)]
@@ -38,7 +37,15 @@ impl Ledger {
         };
         let mode = if test { Mode::Test } else { Mode::Live };
         let mut out = BufWriter::new(Stdout::new());
-        let exported = export(&app.db, &app.directory, format, mode, &TimeZone::UTC, &mut out).await;
+        let exported = export(
+            &app.db,
+            &app.directory,
+            format,
+            mode,
+            &app.config.time_zone,
+            &mut out,
+        )
+        .await;
         out.get_ref().ignore_closed_pipe(exported)?;
         let flushed = out.flush();
         let flushed = out.get_ref().ignore_closed_pipe(flushed);

@@ -9,7 +9,6 @@ use giving::checkout::CheckoutSettings;
 use giving::fundraisers::review::FundraiserSettings;
 use giving::ledger::anchors::AnchorSettings;
 use giving::ledger::outbox::OutboxSettings;
-use giving::providers::ProviderSettings;
 use platform::hosted::PictureSettings;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -37,7 +36,7 @@ pub(super) struct RawConfig {
     pub telemetry: RawTelemetry,
     pub accounts: RawAccounts,
     pub mail: RawMail,
-    pub giving: ProviderSettings,
+    pub giving: RawGiving,
     pub checkout: CheckoutSettings,
     pub fundraisers: FundraiserSettings,
     pub pictures: PictureSettings,
@@ -46,6 +45,17 @@ pub(super) struct RawConfig {
     pub anchors: AnchorSettings,
     pub compat: CompatSettings,
     pub security_contact: SecurityContact,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawGiving {
+    pub provider: String,
+    pub link: String,
+    /// In cents.
+    pub min_amount: i64,
+    /// In cents.
+    pub max_amount: i64,
+    pub time_zone: String,
 }
 
 #[derive(Deserialize)]

@@ -9,10 +9,12 @@ use access::keys::Limits;
 use access::origins::settings::OriginSettings;
 use directory::DirectorySettings;
 use giving::checkout::CheckoutSettings;
+use giving::checkout::amounts::AmountLimits;
 use giving::fundraisers::review::FundraiserSettings;
 use giving::ledger::anchors::AnchorSettings;
 use giving::ledger::outbox::OutboxSettings;
 use giving::providers::Provider;
+use jiff::tz::TimeZone;
 use listener::ServeSettings;
 use platform::hosted::PictureSettings;
 use platform::mail::MailSettings;
@@ -52,6 +54,10 @@ pub struct Config {
     pub accounts: AccountSettings,
     pub mail: MailSettings,
     pub giving: Provider,
+    /// The amounts that people can give.
+    pub amounts: AmountLimits,
+    /// The time zone of the operator, for the dates of receipts and books.
+    pub time_zone: TimeZone,
     pub checkout: CheckoutSettings,
     pub fundraisers: FundraiserSettings,
     pub pictures: PictureSettings,

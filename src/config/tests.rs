@@ -91,6 +91,24 @@ fn the_provider_follows_from_the_public_url_unless_it_is_set() {
 }
 
 #[test]
+fn amounts_and_the_time_zone_of_donations_are_checked() {
+    let config = Config::load(&Overrides::default()).unwrap();
+    assert_eq!(
+        (config.amounts.min.get(), config.amounts.max.get()),
+        (100, 99_999_999)
+    );
+    assert_eq!(config.time_zone.iana_name(), Some("America/New_York"));
+    for (setting, expected) in [
+        ("min_amount = 0", "giving.min_amount is 0"),
+        ("max_amount = 99", "giving.max_amount is 99"),
+        ("time_zone = \"Atlantis\"", "giving.time_zone is \"Atlantis\""),
+    ] {
+        let error = load_file(&format!("[giving]\n{setting}\n")).unwrap_err();
+        assert!(format!("{error:#}").contains(expected), "{error:#}");
+    }
+}
+
+#[test]
 fn traces_go_to_the_setting_or_to_the_standard_variable() {
     let endpoint = |setting: &str, standard: Option<&str>| {
         let raw = RawTelemetry {

@@ -11,10 +11,13 @@ use crate::config::settings::{
 use access::accounts::AccountSettings;
 use access::accounts::hashing::HashCost;
 use access::origins::settings::OriginSettings;
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use directory::DirectorySettings;
+use giving::checkout::amounts::AmountLimits;
 use giving::ledger::anchors::AnchorSettings;
+use giving::providers::ProviderSettings;
 use ipnet::IpNet;
+use jiff::tz::TimeZone;
 use listener::{ServeSettings, parse_network};
 use platform::email_address::{EmailAddress, domain_to_ascii};
 use platform::mail::{Delivery, MailSettings};
@@ -42,7 +45,12 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         url if url.starts_with("http://") || url.starts_with("https://") => url.to_owned(),
         url => bail!("public_url is {url:?}; it must begin with http:// or https://"),
     };
-    let giving = raw.giving.resolve(&PublicUrl::new(&public_url))?;
+    let provider = ProviderSettings {
+        provider: raw.giving.provider,
+        link: raw.giving.link,
+    };
+    let giving = provider.resolve(&PublicUrl::new(&public_url))?;
+    let amounts = AmountLimits::new(raw.giving.min_amount, raw.giving.max_amount)?;
     let serve = ServeSettings {
         header_timeout: seconds("serve.header_timeout", raw.serve.header_timeout)?,
         idle_timeout: seconds("serve.idle_timeout", raw.serve.idle_timeout)?,
@@ -116,6 +124,8 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         accounts: accounts(&raw.accounts, &mail)?,
         mail,
         giving,
+        amounts,
+        time_zone: time_zone(&raw.giving.time_zone)?,
         checkout: raw.checkout,
         fundraisers: raw.fundraisers,
         pictures: raw.pictures,
@@ -130,6 +140,15 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         anchors: anchors(&raw.anchors)?,
         compat: raw.compat,
         security_contact: raw.security_contact,
+    })
+}
+
+/// Finds a time zone. The binary contains all of them.
+fn time_zone(name: &str) -> anyhow::Result<TimeZone> {
+    TimeZone::get(name.trim()).map_err(|_| {
+        anyhow!(
+            "giving.time_zone is {name:?}; set it to a name such as America/New_York, Europe/Berlin or UTC"
+        )
     })
 }
 

@@ -9,7 +9,6 @@ use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, values};
 use crate::site::checkout::form::path_of;
 use crate::site::checkout::target::Target;
-use crate::web::dates::format_time;
 use crate::web::form_page::FormPage;
 use crate::web::texts::{ReceiptsTexts, fill};
 use crate::web::{Field, Form, FormData, Layout, Page, Section};
@@ -20,6 +19,7 @@ use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use giving::checkout::receipt::format_date;
 use giving::checkout::{Donation, State as DonationState, store};
 use giving::ledger::store as ledger;
 use ipnet::IpNet;
@@ -168,7 +168,7 @@ impl Row {
             None => None,
         };
         Ok(Row {
-            date: format_time(recorded_at.unwrap_or(donation.started_at)),
+            date: format_date(recorded_at.unwrap_or(donation.started_at), &app.config.time_zone),
             amount: donation.amount.to_string(),
             path: path_of(donation.receipt_id),
             is_test: donation.mode.is_test(),

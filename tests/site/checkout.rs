@@ -1,16 +1,20 @@
 //! Checkout with the test provider, from the form to the receipt.
 
+use crate::client::Client;
 use crate::dashboard::visitor::{Visitor, hidden};
 use crate::world::World;
 use axum::http::Method;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
+use causeway::app::App;
 use futures_util::future::join_all;
+use giving::checkout::amounts::AmountLimits;
 use serde_json::json;
 
 on_both_databases!(
     a_donation_is_paid_once_however_often_the_forms_are_sent,
     an_invalid_amount_keeps_the_input_and_starts_no_donation,
+    an_amount_outside_the_limits_of_the_operator_is_refused,
     a_failed_card_is_reported_and_can_be_retried,
     a_paid_donation_left_pending_is_recorded_when_its_page_is_opened,
     a_paid_donation_that_cannot_be_recorded_does_not_block_others,
@@ -101,6 +105,37 @@ async fn an_invalid_amount_keeps_the_input_and_starts_no_donation(world: &World)
         .post(422, &format!("{PROFILE}/give?min_value=10"), &fields)
         .await;
     assert!(world.texts("select state from donations").await.is_empty());
+}
+
+async fn an_amount_outside_the_limits_of_the_operator_is_refused(world: &World) {
+    world.load_demo().await;
+    let mut config = world.app.config.clone();
+    config.amounts = AmountLimits::new(1_500, 50_000).unwrap();
+    let app = App::build(config).await.unwrap();
+    let visitor = Visitor::with_client(&Client::new(&app, ""));
+    let path = format!("{PROFILE}/give");
+    let form = visitor.get(200, &path).await.text();
+    assert!(
+        !form.contains("value=\"10\"") && form.contains("value=\"25\""),
+        "{form}"
+    );
+    let once = hidden(&form, "once");
+    for (amount, expected) in [
+        ("14.99", "Enter $15.00 or more."),
+        ("500.01", "Enter $500.00 or less."),
+        ("20.001", "Enter an amount greater than $0"),
+    ] {
+        let fields = [("amount", amount), ("once", once.as_str())];
+        let page = visitor.post(422, &path, &fields).await.text();
+        assert!(page.contains(expected), "{page}");
+    }
+    assert!(world.texts("select state from donations").await.is_empty());
+    for amount in ["15", "500"] {
+        visitor
+            .post(303, &path, &[("amount", amount), ("once", once.as_str())])
+            .await;
+    }
+    app.db.close().await;
 }
 
 async fn a_failed_card_is_reported_and_can_be_retried(world: &World) {

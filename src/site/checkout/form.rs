@@ -18,6 +18,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Redirect, Response};
+use giving::checkout::amounts::AmountLimits;
 use giving::checkout::partner::ReturnUrls;
 use giving::checkout::start::StartDonation;
 use giving::checkout::store;
@@ -135,7 +136,7 @@ pub async fn start_for_fundraiser(
 
 async fn show(app: &App, target: Target, query: &str) -> Result<Response> {
     let link = DonateLink::parse(query)?;
-    let form = form(&target, &link, new_token());
+    let form = form(app, &target, &link, new_token());
     let status = if app.config.giving == Provider::Off {
         StatusCode::NOT_FOUND
     } else {
@@ -187,10 +188,10 @@ fn meta(app: &App, layout: &Layout, target: &Target) -> Meta {
     }
 }
 
-fn form(target: &Target, link: &DonateLink, once: Uuid) -> Form {
+fn form(app: &App, target: &Target, link: &DonateLink, once: Uuid) -> Form {
     let t = &Layout::new(Section::Other).p.give;
     let mut fields = vec![
-        Field::amounts(t.amount, link.amounts()),
+        Field::amounts(t.amount, link.amounts(app.config.amounts)),
         Field::text("name", t.name)
             .value(&link.name)
             .hint(t.name_hint)
@@ -221,8 +222,8 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
     }
     let link = DonateLink::parse(query)?;
     let token = Uuid::try_parse(data.text("once")).ok();
-    let mut form = form(&target, &link, new_token()).with_values(data);
-    let valid = validate(&target, &link, data, &mut form);
+    let mut form = form(app, &target, &link, new_token()).with_values(data);
+    let valid = validate(app.config.amounts, &target, &link, data, &mut form);
     let (Some((amount, email)), Some(token), false) = (valid, token, form.has_errors()) else {
         let page = page(app, target, link, form, query).await?;
         return Ok(page.into_response(StatusCode::UNPROCESSABLE_ENTITY));
@@ -279,6 +280,7 @@ fn new_token() -> Uuid {
 
 /// Adds an error to the form for each invalid field, and returns the amount and the email address.
 fn validate(
+    limits: AmountLimits,
     target: &Target,
     link: &DonateLink,
     data: &FormData,
@@ -289,12 +291,16 @@ fn validate(
         form.add_form_error(refusal);
     }
     let amount = Cents::from_positive_dollars(submitted(data.text("amount"), data.text("other_amount")));
-    match (amount, link.min_amount) {
-        (None, _) => form.add_error("amount", t.bad_amount),
-        (Some(amount), Some(min)) if amount < min => {
+    let min = link.min_amount.unwrap_or(limits.min).max(limits.min);
+    match amount {
+        None => form.add_error("amount", t.bad_amount),
+        Some(amount) if amount < min => {
             form.add_error("amount", fill(t.too_little, &[("min", &min.to_string())]));
         }
-        _ => {}
+        Some(amount) if amount > limits.max => {
+            form.add_error("amount", fill(t.too_much, &[("max", &limits.max.to_string())]));
+        }
+        Some(_) => {}
     }
     let is_too_long = |name: &str, max: usize| data.text(name).chars().count() > max;
     let has_control = |name: &str| data.trimmed(name).contains(char::is_control);

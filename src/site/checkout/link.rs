@@ -4,6 +4,7 @@ use super::embedding;
 use crate::http::error::Error;
 use crate::http::params::{decode, values};
 use crate::web::form::amounts::{Amounts, submitted};
+use giving::checkout::amounts::AmountLimits;
 use giving::checkout::partner::Partner;
 use platform::money::Cents;
 use platform::text::cut;
@@ -89,10 +90,12 @@ impl DonateLink {
     }
 
     /// Returns the choice of an amount. The amount of the link is selected, or else one of the suggested ones.
-    pub fn amounts(&self) -> Amounts {
-        let min = self.min_amount.unwrap_or(Cents::ZERO);
+    pub fn amounts(&self, limits: AmountLimits) -> Amounts {
+        let min = self.min_amount.unwrap_or(limits.min).max(limits.min);
         let suggested = self.suggested_amounts.iter().copied();
-        let suggested: Vec<Cents> = suggested.filter(|amount| *amount >= min).collect();
+        let suggested: Vec<Cents> = suggested
+            .filter(|amount| (min..=limits.max).contains(amount))
+            .collect();
         // The smallest one would lead people to give less than most do.
         let selected = self
             .amount
@@ -170,6 +173,7 @@ mod tests {
 
     #[test]
     fn one_of_the_suggested_amounts_is_selected() {
+        let limits = AmountLimits::new(1, 100_000).unwrap();
         for (query, selected) in [
             ("", "25"),
             ("amount=50", "50"),
@@ -177,7 +181,7 @@ mod tests {
             ("suggestedAmounts=5,15", "15"),
             ("min_value=30", "100"),
         ] {
-            let amounts = DonateLink::parse(query).unwrap().amounts().to_string();
+            let amounts = DonateLink::parse(query).unwrap().amounts(limits).to_string();
             assert!(
                 amounts.contains(&format!("value=\"{selected}\" checked")),
                 "{query}: {amounts}"

@@ -207,7 +207,7 @@ async fn show(
         embedder.as_ref().map(Embedder::origin),
     );
     let receipt = match donation.entry {
-        Some(entry) => Receipt::find(&app.db, &app.directory, entry).await?,
+        Some(entry) => Receipt::find(&app.db, &app.directory, &app.config.time_zone, entry).await?,
         None => None,
     };
     let page = DonationPage {

@@ -296,6 +296,7 @@ texts! {
         not_open: "This fundraiser is not open, so you cannot donate to it now.",
         bad_amount: "Enter an amount greater than $0, such as 25 or 25.50.",
         too_little: "Enter {min} or more.",
+        too_much: "Enter {max} or less.",
         too_long: "Enter at most {max} characters, on one line.",
         bad_email: "Enter an email address, such as ada@example.org, or leave this empty.",
         card: "Card number",

@@ -1,5 +1,6 @@
 //! The checkout: donations are started by a form, paid with a provider, and recorded in the ledger.
 
+pub mod amounts;
 pub mod donor_id;
 pub mod partner;
 pub mod receipt;

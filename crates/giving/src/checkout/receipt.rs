@@ -8,6 +8,7 @@ use directory::nonprofits::ein::Ein;
 use directory::nonprofits::identifier::Identifier;
 use directory::{Directory, NonprofitRef};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use platform::db::Db;
 use platform::ids::NonprofitId;
 use platform::mail::Email;
@@ -22,8 +23,8 @@ pub const NO_GOODS_OR_SERVICES: &str =
 /// What the ledger says about a donation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// When it was recorded, in milliseconds since 1970.
-    pub recorded_at: i64,
+    /// The date on which it was recorded, in the time zone of the operator, such as November 17, 2026.
+    pub date: String,
     /// Its parts, one for each nonprofit.
     pub shares: Vec<Share>,
 }
@@ -42,7 +43,12 @@ pub struct Share {
 
 impl Receipt {
     /// Reads the receipt of the donation with this sequence number in the ledger.
-    pub async fn find(db: &Db, directory: &Directory, entry: i64) -> sqlx::Result<Option<Receipt>> {
+    pub async fn find(
+        db: &Db,
+        directory: &Directory,
+        time_zone: &TimeZone,
+        entry: i64,
+    ) -> sqlx::Result<Option<Receipt>> {
         let Some(recorded_at) = store::find_recorded_at(db, entry).await? else {
             return Ok(None);
         };
@@ -50,14 +56,18 @@ impl Receipt {
         for (id, amount) in store::list_shares(db, entry).await? {
             shares.push(share(directory, id, amount).await?);
         }
-        Ok(Some(Receipt { recorded_at, shares }))
+        Ok(Some(Receipt {
+            date: format_date(recorded_at, time_zone),
+            shares,
+        }))
     }
+}
 
-    /// Returns the date, such as November 17, 2026.
-    pub fn date(&self) -> String {
-        let time = Timestamp::from_millisecond(self.recorded_at).unwrap_or_default();
-        time.strftime("%B %-d, %Y").to_string()
-    }
+/// Formats a date on a receipt, such as November 17, 2026.
+pub fn format_date(millis: i64, time_zone: &TimeZone) -> String {
+    let time = Timestamp::from_millisecond(millis).unwrap_or_default();
+    let time = time.to_zoned(time_zone.clone());
+    time.strftime("%B %-d, %Y").to_string()
 }
 
 async fn share(directory: &Directory, id: NonprofitId, amount: Cents) -> sqlx::Result<Share> {
@@ -121,7 +131,7 @@ pub fn email(public_url: &PublicUrl, donation: &Donation, receipt: &Receipt) -> 
         Mode::Test => ("Test mode: ", "Test mode: no money was charged.\n\n"),
     };
     let mut text = format!("{notice}Thank you for your donation of {amount}.\n\n");
-    let _ = writeln!(text, "Date: {}", receipt.date());
+    let _ = writeln!(text, "Date: {}", receipt.date);
     if let Some(name) = &donation.name {
         let _ = writeln!(text, "Donor: {name}");
     }
@@ -146,4 +156,18 @@ pub fn email(public_url: &PublicUrl, donation: &Donation, receipt: &Receipt) -> 
         subject: format!("{prefix}Your donation of {amount}"),
         text,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_donation_on_new_years_eve_is_in_the_year_of_the_operator() {
+        let new_york = TimeZone::get("America/New_York").unwrap();
+        let half_past_eleven: Timestamp = "2026-12-31T23:30:00-05:00".parse().unwrap();
+        let millis = half_past_eleven.as_millisecond();
+        assert_eq!(format_date(millis, &new_york), "December 31, 2026");
+        assert_eq!(format_date(millis, &TimeZone::UTC), "January 1, 2027");
+    }
 }

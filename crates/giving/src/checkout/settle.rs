@@ -9,6 +9,7 @@ use crate::donations::{
 use crate::ledger::store::{self as ledger, Remaining};
 use crate::recorder::Recorder;
 use directory::Directory;
+use jiff::tz::TimeZone;
 use platform::clock::Clock;
 use platform::db::Db;
 use platform::mail::{Email, Mailer};
@@ -26,6 +27,8 @@ pub struct Settlement<'a> {
     pub mailer: &'a Mailer,
     pub public_url: &'a PublicUrl,
     pub secret: &'a StoreSecret,
+    /// The time zone of the dates on receipts.
+    pub time_zone: &'a TimeZone,
     /// Receipts that are emailed to one address per hour.
     pub receipts_per_hour: u32,
 }
@@ -77,7 +80,7 @@ impl Settlement<'_> {
         if donation.email.is_none() || !self.mailer.is_on() {
             return Ok(None);
         }
-        let receipt = Receipt::find(self.db, self.directory, entry).await?;
+        let receipt = Receipt::find(self.db, self.directory, self.time_zone, entry).await?;
         Ok(receipt.and_then(|receipt| receipt::email(self.public_url, donation, &receipt)))
     }
 

@@ -1,4 +1,4 @@
-//! Property tests of the ledger and of its writer. `CAUSEWAY_PROPERTY_CASES` sets how many cases those of the ledger try.
+//! Property tests of the ledger and of its writer. `CAUSEWAY_TEST_CASES` sets how many cases those of the ledger try.
 
 mod deliveries;
 mod entries;

@@ -562,9 +562,9 @@ pub(super) fn ledgers() -> impl Strategy<Value = TestLedger> {
     })
 }
 
-/// The number of cases of a property test: `CAUSEWAY_PROPERTY_CASES`, or `default` if it is not set.
+/// The number of cases of a property test: `CAUSEWAY_TEST_CASES`, or `default` if it is not set.
 pub(super) fn cases(default: u32) -> ProptestConfig {
-    let set = std::env::var("CAUSEWAY_PROPERTY_CASES").ok();
+    let set = std::env::var("CAUSEWAY_TEST_CASES").ok();
     let cases = set.and_then(|cases| cases.parse().ok()).unwrap_or(default);
     ProptestConfig {
         max_global_rejects: cases.saturating_mul(10),

@@ -6,14 +6,13 @@ pub mod test;
 use crate::ledger::entry::Mode;
 use link::Payment;
 use platform::public_url::PublicUrl;
-use serde::Deserialize;
 use thiserror::Error;
 
 /// The settings of the provider, before they are checked.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct ProviderSettings {
-    provider: String,
-    link: String,
+    pub provider: String,
+    pub link: String,
 }
 
 impl ProviderSettings {
