@@ -2,7 +2,7 @@
 
 use crate::config::accent_color::AccentColor;
 use crate::config::raw::{
-    RawAccounts, RawConfig, RawImport, RawMail, RawRedis, RawServe, RawSite, RawTelemetry,
+    RawAccounts, RawConfig, RawGiving, RawImport, RawMail, RawRedis, RawServe, RawSite, RawTelemetry,
 };
 use crate::config::settings::{
     AdmissionSettings, AvailabilitySettings, Config, ImportSettings, LogSettings, SearchSettings,
@@ -15,7 +15,7 @@ use anyhow::{Context, anyhow, bail};
 use directory::DirectorySettings;
 use giving::checkout::amounts::AmountLimits;
 use giving::ledger::anchors::AnchorSettings;
-use giving::providers::ProviderSettings;
+use giving::providers::{Provider, ProviderSettings};
 use ipnet::IpNet;
 use jiff::tz::TimeZone;
 use listener::{ServeSettings, parse_network};
@@ -45,12 +45,7 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         url if url.starts_with("http://") || url.starts_with("https://") => url.to_owned(),
         url => bail!("public_url is {url:?}; it must begin with http:// or https://"),
     };
-    let provider = ProviderSettings {
-        provider: raw.giving.provider,
-        link: raw.giving.link,
-    };
-    let giving = provider.resolve(&PublicUrl::new(&public_url))?;
-    let amounts = AmountLimits::new(raw.giving.min_amount, raw.giving.max_amount)?;
+    let giving = provider(&raw.giving, &public_url)?;
     let serve = ServeSettings {
         header_timeout: seconds("serve.header_timeout", raw.serve.header_timeout)?,
         idle_timeout: seconds("serve.idle_timeout", raw.serve.idle_timeout)?,
@@ -124,7 +119,7 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         accounts: accounts(&raw.accounts, &mail)?,
         mail,
         giving,
-        amounts,
+        amounts: AmountLimits::new(raw.giving.min_amount, raw.giving.max_amount)?,
         time_zone: time_zone(&raw.giving.time_zone)?,
         checkout: raw.checkout,
         fundraisers: raw.fundraisers,
@@ -141,6 +136,14 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         compat: raw.compat,
         security_contact: raw.security_contact,
     })
+}
+
+fn provider(raw: &RawGiving, public_url: &str) -> anyhow::Result<Provider> {
+    let settings = ProviderSettings {
+        provider: raw.provider.clone(),
+        link: raw.link.clone(),
+    };
+    Ok(settings.resolve(&PublicUrl::new(public_url))?)
 }
 
 /// Finds a time zone. The binary contains all of them.

@@ -14,6 +14,7 @@ use platform::db::Db;
 use platform::ids::NonprofitId;
 use platform::money::Cents;
 use std::collections::HashSet;
+use std::fmt::Write as _;
 use std::io::Write;
 
 const BATCH_SIZE: i64 = 5_000;
@@ -145,7 +146,7 @@ impl BooksFormat {
         for posting in &draft.postings {
             if let Party::Account(account) = posting.party {
                 let amount = decimal(posting.amount);
-                text.push_str(&format!("  {}  {amount} USD\n", account_name(account)));
+                let _ = writeln!(text, "  {}  {amount} USD", account_name(account));
             }
         }
         text

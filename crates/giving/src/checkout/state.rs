@@ -61,10 +61,9 @@ impl State {
         match self {
             Started | Failed => matches!(next, Processing | Pending | Failed | Expired),
             Processing => matches!(next, Pending | Failed),
-            Pending => matches!(next, Completed),
-            Completed => matches!(next, Refunded | Disputed),
             // A refund can fail, and a dispute can be won.
-            Refunded | Disputed => matches!(next, Completed),
+            Pending | Refunded | Disputed => matches!(next, Completed),
+            Completed => matches!(next, Refunded | Disputed),
             Expired => false,
         }
     }

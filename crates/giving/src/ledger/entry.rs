@@ -502,9 +502,9 @@ mod tests {
             recorded_at: 1,
         };
         let entry = Entry::new(1, &GENESIS, draft, None);
-        let hash: String = entry.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash: Vec<String> = entry.hash.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(
-            hash,
+            hash.concat(),
             "c1ec2a219cb466e0b858cecf44cecd64147a5dd995241c6b345d23c797c26784"
         );
     }

@@ -563,6 +563,10 @@ pub(super) fn ledgers() -> impl Strategy<Value = TestLedger> {
 }
 
 /// The number of cases of a property test: `CAUSEWAY_TEST_CASES`, or `default` if it is not set.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it is a setting of the tests, not of Causeway"
+)]
 pub(super) fn cases(default: u32) -> ProptestConfig {
     let set = std::env::var("CAUSEWAY_TEST_CASES").ok();
     let cases = set.and_then(|cases| cases.parse().ok()).unwrap_or(default);
