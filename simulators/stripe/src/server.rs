@@ -1,0 +1,424 @@
+//! The HTTP side of the API: keys, faults, rate limits, idempotency keys and headers.
+
+use crate::error::ApiError;
+use crate::expand::expand;
+use crate::faults::{Fault, FaultKind};
+use crate::ids::new_id;
+use crate::params::Params;
+use crate::records::{SavedResponse, Scope};
+use crate::routes::dispatch;
+use crate::state::{API_VERSION, Call, State};
+use crate::{control, pages};
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
+use axum::response::IntoResponse;
+use futures_util::stream;
+use jiff::Timestamp;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::convert::Infallible;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::sleep;
+
+const MAX_BODY: usize = 1 << 20;
+const MAX_KEY_LENGTH: usize = 255;
+const KEY_LIFETIME: i64 = 86_400;
+
+/// What all requests and the deliveries share.
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    /// The keys that are accepted; any key of the right form if empty.
+    pub(crate) api_keys: Vec<String>,
+    /// Wakes the task that delivers events.
+    pub(crate) wake: Notify,
+    traffic: Mutex<Traffic>,
+}
+
+/// How many requests each operation had, and the times of the latest ones.
+#[derive(Default)]
+struct Traffic {
+    counts: BTreeMap<String, u64>,
+    recent: HashMap<String, VecDeque<i64>>,
+}
+
+impl Shared {
+    pub(crate) fn new(state: State, api_keys: Vec<String>) -> Shared {
+        Shared {
+            state: Mutex::new(state),
+            api_keys,
+            wake: Notify::new(),
+            traffic: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Returns how many requests each operation had.
+    pub(crate) fn counts(&self) -> BTreeMap<String, u64> {
+        self.traffic
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .counts
+            .clone()
+    }
+
+    /// Counts a request. Returns false if its operation had too many within a second.
+    fn admit(&self, operation: &str, limit: u32, now: i64) -> bool {
+        let mut traffic = self
+            .traffic
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        *traffic.counts.entry(operation.to_owned()).or_default() += 1;
+        if limit == 0 {
+            return true;
+        }
+        let recent = traffic.recent.entry(operation.to_owned()).or_default();
+        while recent.front().is_some_and(|time| *time <= now - 1_000) {
+            recent.pop_front();
+        }
+        if recent.len() >= limit as usize {
+            return false;
+        }
+        recent.push_back(now);
+        true
+    }
+}
+
+/// A request whose body was read.
+pub(crate) struct Incoming {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) query: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
+}
+
+impl Incoming {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+}
+
+/// Handles every request.
+pub(crate) async fn handle(shared: Arc<Shared>, request: Request<Body>) -> Response<Body> {
+    let (parts, body) = request.into_parts();
+    let Ok(body) = to_bytes(body, MAX_BODY).await else {
+        return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+    };
+    let incoming = Incoming {
+        method: parts.method.as_str().to_owned(),
+        path: parts.uri.path().to_owned(),
+        query: parts.uri.query().unwrap_or_default().to_owned(),
+        headers: parts.headers,
+        body: String::from_utf8_lossy(&body).into_owned(),
+    };
+    if incoming.path == "/simulator" || incoming.path.starts_with("/simulator/") {
+        let response = control::handle(&shared, &incoming).await;
+        shared.wake.notify_one();
+        return response;
+    }
+    if shared.lock().faults.is_down {
+        return hang_up();
+    }
+    if !incoming.path.starts_with("/v1/") && !incoming.path.starts_with("/v2/") {
+        let response = pages::handle(&shared, &incoming);
+        shared.wake.notify_one();
+        return response;
+    }
+    api(&shared, &incoming).await
+}
+
+/// A response that breaks off: the client sees that the connection was closed.
+fn hang_up() -> Response<Body> {
+    let error: Result<&[u8], io::Error> = Err(io::Error::from(io::ErrorKind::ConnectionReset));
+    Response::new(Body::from_stream(stream::iter([error])))
+}
+
+/// What the API answers, before it is sent.
+struct Answer {
+    status: u16,
+    body: Value,
+    request: String,
+    /// The ID of the request whose answer is replayed.
+    original: Option<String>,
+    /// The time of the simulator.
+    time: i64,
+}
+
+async fn api(shared: &Shared, incoming: &Incoming) -> Response<Body> {
+    let (answer, fault) = answer(shared, incoming);
+    shared.wake.notify_one();
+    match fault {
+        Some(Fault {
+            kind: FaultKind::HangUpAfter,
+            ..
+        }) => return hang_up(),
+        Some(Fault {
+            kind: FaultKind::TimeoutAfter | FaultKind::TimeoutBefore,
+            seconds,
+            ..
+        }) => {
+            sleep(Duration::from_secs_f64(seconds)).await;
+        }
+        _ => {}
+    }
+    let mut response = Response::new(Body::from(
+        serde_json::to_vec_pretty(&answer.body).unwrap_or_default(),
+    ));
+    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    let mut set = |name: &'static str, value: &str| {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    };
+    set("content-type", "application/json");
+    set("request-id", &answer.request);
+    set(
+        "stripe-version",
+        incoming.header("stripe-version").unwrap_or(API_VERSION),
+    );
+    if let Ok(time) = Timestamp::from_second(answer.time) {
+        set("date", &time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string());
+    }
+    if let Some(key) = incoming.header("idempotency-key") {
+        set("idempotency-key", key);
+        set(
+            "original-request",
+            answer.original.as_deref().unwrap_or(&answer.request),
+        );
+    }
+    if answer.original.is_some() {
+        set("idempotent-replayed", "true");
+    }
+    if answer.status == 429 {
+        set("stripe-rate-limited-reason", "endpoint-rate");
+    }
+    response
+}
+
+/// Decides about a request and acts, in one step that no other request sees half done.
+fn answer(shared: &Shared, incoming: &Incoming) -> (Answer, Option<Fault>) {
+    let mut state = shared.lock();
+    let state = &mut *state;
+    let request = new_id("req");
+    let time = state.clock_millis().div_euclid(1_000);
+    let scope = authenticate(shared, incoming);
+    let livemode = scope.as_ref().is_ok_and(|scope| scope.livemode);
+    let refuse = |error: &ApiError| Answer {
+        status: error.status,
+        body: error.body(&request, livemode),
+        request: request.clone(),
+        original: None,
+        time,
+    };
+    let scope = match scope {
+        Ok(scope) => scope,
+        Err(error) => return (refuse(&error), None),
+    };
+    let operation = format!("{} {}", incoming.method, pattern(&incoming.path));
+    if !shared.admit(&operation, state.tuning().rate_limit, state.clock_millis()) {
+        return (refuse(&ApiError::rate_limit()), None);
+    }
+    let fault = state.faults.of_request(&incoming.method, &incoming.path);
+    match fault.as_ref().map(|fault| fault.kind) {
+        Some(FaultKind::RateLimit) => return (refuse(&ApiError::rate_limit()), fault),
+        Some(FaultKind::Unavailable) => return (refuse(&ApiError::unavailable()), fault),
+        Some(FaultKind::TimeoutBefore) => return (refuse(&ApiError::internal()), fault),
+        _ => {}
+    }
+    let key = incoming
+        .header("idempotency-key")
+        .filter(|_| incoming.method == "POST");
+    if key.is_some_and(|key| key.len() > MAX_KEY_LENGTH) {
+        let message = "Idempotency keys can be up to 255 characters long.";
+        return (refuse(&ApiError::idempotency(message)), None);
+    }
+    let saved_key = key.map(|key| {
+        format!(
+            "{}/{}/{key}",
+            scope.account.as_deref().unwrap_or_default(),
+            scope.livemode
+        )
+    });
+    let fingerprint = fingerprint(incoming);
+    let saved = saved_key.as_ref().and_then(|key| state.store.response(key));
+    if let Some(saved) = saved.filter(|saved| saved.created > time - KEY_LIFETIME) {
+        if saved.fingerprint != fingerprint {
+            let message = format!(
+                "Keys for idempotent requests can only be used with the same parameters they were first used with. \
+                 Try using a key other than '{}' if you meant to execute a different request.",
+                key.unwrap_or_default()
+            );
+            return (refuse(&ApiError::idempotency(&message)), fault);
+        }
+        let replayed = Answer {
+            status: saved.status,
+            body: saved.body.clone(),
+            request,
+            original: Some(saved.request.clone()),
+            time,
+        };
+        return (replayed, fault);
+    }
+    let call = Call {
+        scope,
+        params: Params::parse(if incoming.body.is_empty() {
+            &incoming.query
+        } else {
+            &incoming.body
+        }),
+        request: Some(request.clone()),
+        idempotency_key: key.map(str::to_owned),
+        is_pinned: incoming.header("stripe-version") == Some(API_VERSION),
+    };
+    let mut result = match fault.as_ref().map(|fault| fault.kind) {
+        Some(FaultKind::ErrorBefore) => Err(ApiError::internal()),
+        _ => dispatch(state, &call, &incoming.method, &incoming.path),
+    };
+    if let Ok(value) = &mut result {
+        expand(state, &call, value);
+    }
+    if fault
+        .as_ref()
+        .is_some_and(|fault| fault.kind == FaultKind::ErrorAfter)
+        && result.is_ok()
+    {
+        result = Err(ApiError::internal());
+    }
+    let is_saved = result.as_ref().map_or_else(|error| error.is_saved, |_| true);
+    let answer = match result {
+        Ok(body) => Answer {
+            status: 200,
+            body,
+            request: request.clone(),
+            original: None,
+            time,
+        },
+        Err(error) => refuse(&error),
+    };
+    if let Some(key) = saved_key.filter(|_| is_saved) {
+        let response = SavedResponse {
+            fingerprint,
+            request,
+            status: answer.status,
+            body: answer.body.clone(),
+            created: time,
+        };
+        state.store.save_response(&key, response);
+    }
+    state.store.commit();
+    (answer, fault)
+}
+
+/// Returns the account and the mode of a key.
+fn authenticate(shared: &Shared, incoming: &Incoming) -> Result<Scope, ApiError> {
+    let Some(authorization) = incoming.header(header::AUTHORIZATION.as_str()) else {
+        let message = "You did not provide an API key. You need to provide your API key in the Authorization header, \
+                       using Bearer auth (e.g. 'Authorization: Bearer YOUR_SECRET_KEY').";
+        return Err(ApiError::unauthorized(message));
+    };
+    let key = authorization.strip_prefix("Bearer ").map(str::to_owned);
+    let key = key.or_else(|| basic_user(authorization)).unwrap_or_default();
+    let livemode = match key.split('_').collect::<Vec<_>>().as_slice() {
+        ["sk" | "rk", "test", ..] => false,
+        ["sk" | "rk", "live", ..] => true,
+        _ => return Err(invalid_key(&key)),
+    };
+    if !shared.api_keys.is_empty() && !shared.api_keys.contains(&key) {
+        return Err(invalid_key(&key));
+    }
+    Ok(Scope {
+        account: incoming.header("stripe-account").map(str::to_owned),
+        livemode,
+    })
+}
+
+fn invalid_key(key: &str) -> ApiError {
+    let shown: String = key.chars().take(8).collect();
+    ApiError::unauthorized(format!("Invalid API Key provided: {shown}****"))
+}
+
+/// Returns the user name of basic authentication, where the official command-line tools put the key.
+fn basic_user(authorization: &str) -> Option<String> {
+    let encoded = authorization.strip_prefix("Basic ")?.trim_end_matches('=');
+    let mut bits = 0_u32;
+    let mut count = 0;
+    let mut bytes = Vec::new();
+    for sign in encoded.bytes() {
+        let value = match sign {
+            b'A'..=b'Z' => sign - b'A',
+            b'a'..=b'z' => sign - b'a' + 26,
+            b'0'..=b'9' => sign - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return None,
+        };
+        bits = (bits << 6) | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count) as u8);
+        }
+    }
+    let text = String::from_utf8(bytes).ok()?;
+    text.split(':').next().map(str::to_owned)
+}
+
+/// Replaces IDs in a path, so that all requests of an operation have the same one.
+fn pattern(path: &str) -> String {
+    let segments = path.split('/').map(|segment| {
+        let is_id =
+            segment.len() > 20 && segment.contains('_') && segment.bytes().any(|byte| byte.is_ascii_digit());
+        if is_id { "{id}" } else { segment }
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+fn fingerprint(incoming: &Incoming) -> String {
+    let hash = Sha256::digest(format!("{} {} {}", incoming.method, incoming.path, incoming.body).as_bytes());
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Makes the router of everything.
+pub(crate) fn router(shared: Arc<Shared>) -> axum::Router {
+    let service = move |request: Request<Body>| {
+        let shared = shared.clone();
+        async move { Ok::<_, Infallible>(handle(shared, request).await) }
+    };
+    axum::Router::new().fallback(move |request: Request<Body>| {
+        let service = service.clone();
+        async move { service(request).await.unwrap_or_else(|error| match error {}) }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_can_be_the_user_of_basic_authentication() {
+        assert_eq!(
+            basic_user("Basic c2tfdGVzdF8xMjM6").as_deref(),
+            Some("sk_test_123")
+        );
+        assert_eq!(basic_user("Bearer x"), None);
+    }
+
+    #[test]
+    fn ids_do_not_make_operations() {
+        assert_eq!(
+            pattern("/v1/checkout/sessions/cs_test_0190aabbccddeeff/expire"),
+            "/v1/checkout/sessions/{id}/expire"
+        );
+        assert_eq!(pattern("/v1/balance_transactions"), "/v1/balance_transactions");
+    }
+}
