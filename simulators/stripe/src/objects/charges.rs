@@ -1,9 +1,11 @@
 //! Charges: attempts to take money, and their balance transactions, which may come later than the charge.
 
+use crate::cards::Behavior;
 use crate::error::{ApiError, Result};
 use crate::ids::new_id;
 use crate::json::{flag, maybe_text, merge_metadata, number, text};
 use crate::lists;
+use crate::objects::payment_methods;
 use crate::records::Job;
 use crate::state::{Call, State};
 use crate::transactions::{self, Entry, payment_fee};
@@ -93,18 +95,27 @@ pub(crate) fn create(
         "transfer_group": null,
     });
     let value = state.create(call, value, Value::Null, None);
-    let is_posted = is_captured && state.tuning().transaction_delay == 0;
+    let is_available = is_available_now(state, text(method, "id"));
+    let is_posted = is_captured && (is_available || state.tuning().transaction_delay == 0);
     let value = if is_posted {
         post_transaction(state, call, &id, None)
     } else {
         value
     };
     state.emit(call, event, &value, None);
+    if is_captured && is_available {
+        let balance = transactions::balance(state, call);
+        state.emit(call, "balance.available", &balance, None);
+    }
     if is_captured && !is_posted {
         let delay = state.tuning().transaction_delay;
         state.schedule_now(&call.scope, delay, Job::PostTransaction { charge: id });
     }
     value
+}
+
+fn is_available_now(state: &State, method: &str) -> bool {
+    payment_methods::behavior(state, method) == Behavior::AvailableNow
 }
 
 fn approved_outcome() -> Value {
@@ -191,11 +202,10 @@ pub(crate) fn post_transaction(state: &mut State, call: &Call, id: &str, event: 
     let method = text(&charge["payment_method_details"], "type");
     let amount = number(&charge, "amount_captured");
     let kind = if method == "card" { "charge" } else { "payment" };
-    let behavior = crate::objects::payment_methods::behavior(state, text(&charge, "payment_method"));
     let entry = Entry {
         fee: payment_fee(amount, method),
         description: maybe_text(&charge, "description"),
-        is_available: behavior == crate::cards::Behavior::AvailableNow,
+        is_available: is_available_now(state, text(&charge, "payment_method")),
         ..Entry::new(kind, "charge", amount, text(&charge, "currency"), id)
     };
     let transaction = transactions::enter(state, &call.scope, &entry);

@@ -240,9 +240,15 @@ pub(crate) fn update(state: &mut State, call: &Call, id: &str) -> Result<Value> 
     }
 }
 
-/// `POST /v1/disputes/{id}/close`
+/// `POST /v1/disputes/{id}/close`, which gives up. Nothing was withdrawn for an inquiry, and nothing is then.
 pub(crate) fn close(state: &mut State, call: &Call, id: &str) -> Result<Value> {
-    close_with(state, call, id, Verdict::Lost)
+    let status = text(state.find(&call.scope, KIND, id)?, "status");
+    let verdict = if status.starts_with("warning_") {
+        Verdict::Won
+    } else {
+        Verdict::Lost
+    };
+    close_with(state, call, id, verdict)
 }
 
 /// `GET /v1/disputes/{id}`

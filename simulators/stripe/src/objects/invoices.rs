@@ -1,5 +1,6 @@
 //! Invoices, their items and their payments.
 
+use crate::cards;
 use crate::error::{ApiError, Result};
 use crate::ids::new_id;
 use crate::json::{list as list_of, maybe_text, merge_metadata, number, text};
@@ -255,14 +256,18 @@ pub(crate) fn collect(
         Some(intent) => intent.to_owned(),
         None => create_intent(state, call, &invoice, amount),
     };
-    let paid = payment_intents::pay(state, call, &intent, &method, presence)?;
-    match text(&paid, "status") {
+    let paid = payment_intents::pay(state, call, &intent, &method, presence);
+    let is_action_required = paid.as_ref().map_or_else(
+        |error| error.fields["code"] == "authentication_required",
+        |intent| text(intent, "status") == "requires_action",
+    );
+    if is_action_required {
+        let invoice = state.object(id);
+        state.emit(call, "invoice.payment_action_required", &invoice, None);
+    }
+    match text(&paid?, "status") {
         "succeeded" => Ok(mark_paid(state, call, id, Some(&intent))),
-        "requires_action" => {
-            let invoice = state.object(id);
-            state.emit(call, "invoice.payment_action_required", &invoice, None);
-            Err(crate::cards::authentication_required())
-        }
+        "requires_action" => Err(cards::authentication_required()),
         _ => Ok(state.object(id)),
     }
 }

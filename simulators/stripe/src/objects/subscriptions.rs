@@ -18,6 +18,8 @@ use serde_json::{Value, json};
 pub(crate) const KIND: &str = "subscription";
 /// While `invoice.created` is not answered, a renewal waits for up to this long.
 const MAX_WEBHOOK_HOLD: i64 = 72 * 3_600;
+/// How long before its end a trial is announced.
+const TRIAL_NOTICE: i64 = 3 * DAY;
 const HOUR_MILLIS: i64 = 3_600_000;
 
 /// Returns the end of the period after `count` intervals. Months end on the day of the anchor, or on their last day.
@@ -124,7 +126,7 @@ pub(crate) fn create_with(state: &mut State, call: &Call, plan: &Plan<'_>) -> Va
         "test_clock": customer["test_clock"],
         "transfer_data": null,
         "trial_end": plan.trial_end,
-        "trial_settings": {"end_behavior": {"missing_payment_method": "create_invoice"}},
+        "trial_settings": {"end_behavior": {"billing_cycle_anchor": null, "missing_payment_method": "create_invoice"}},
         "trial_start": plan.trial_end.map(|_| now),
     });
     let clock = maybe_text(&customer, "test_clock").map(str::to_owned);
@@ -584,6 +586,9 @@ fn create_at(state: &mut State, call: &Call, customer: &str) -> Result<Value> {
     }
     let created = state.object(&id);
     state.emit(call, "customer.subscription.created", &created, None);
+    if trial_end.is_some_and(|end| end <= state.now() + TRIAL_NOTICE) {
+        state.emit(call, "customer.subscription.trial_will_end", &created, None);
+    }
     let invoice = create_invoice(state, call, &id, "subscription_create");
     let invoice = text(&invoice, "id").to_owned();
     invoices::finalize(state, call, &invoice);
@@ -609,7 +614,10 @@ fn create_at(state: &mut State, call: &Call, customer: &str) -> Result<Value> {
 
 fn settings_value(settings: &Params) -> Value {
     let behavior = settings.nested("end_behavior");
-    json!({ "end_behavior": {"missing_payment_method": behavior.text("missing_payment_method").unwrap_or("create_invoice")} })
+    let method = behavior
+        .text("missing_payment_method")
+        .unwrap_or("create_invoice");
+    json!({ "end_behavior": {"billing_cycle_anchor": null, "missing_payment_method": method} })
 }
 
 /// `POST /v1/subscriptions/{id}`
