@@ -27,21 +27,21 @@ pub(crate) enum Behavior {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decline {
     code: &'static str,
-    decline_code: Option<&'static str>,
+    reason: Option<&'static str>,
     message: &'static str,
 }
 
 impl Decline {
-    const fn new(code: &'static str, decline_code: Option<&'static str>, message: &'static str) -> Decline {
+    const fn new(code: &'static str, reason: Option<&'static str>, message: &'static str) -> Decline {
         Decline {
             code,
-            decline_code,
+            reason,
             message,
         }
     }
 
     pub(crate) fn error(self) -> ApiError {
-        ApiError::card(self.code, self.decline_code, self.message)
+        ApiError::card(self.code, self.reason, self.message)
     }
 }
 

@@ -1,9 +1,9 @@
 //! `expand[]`: replaces IDs by the objects that they name, and adds fields that are shown only on request.
 
-use crate::json::{list, text};
+use crate::json::{embedded_list, text};
 use crate::objects::{invoices, sessions};
 use crate::state::{Call, State};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Expands all paths that a request names.
 pub(crate) fn expand(state: &State, call: &Call, value: &mut Value) {
@@ -49,20 +49,20 @@ fn find(state: &State, id: &str) -> Option<Value> {
 fn add_field(state: &State, call: &Call, value: &mut Value, key: &str) {
     let id = text(value, "id").to_owned();
     let list = match (text(value, "object"), key) {
-        ("checkout.session", "line_items") => list(
-            &format!("/v1/checkout/sessions/{id}/line_items"),
-            sessions::items_of(state, &id),
-        ),
-        ("invoice", "payments") => list("/v1/invoice_payments", invoices::payments_of(state, call, &id)),
+        ("checkout.session", "line_items") => {
+            let url = format!("/v1/checkout/sessions/{id}/line_items");
+            embedded_list(&url, &sessions::items_of(state, &id))
+        }
+        ("invoice", "payments") => {
+            embedded_list("/v1/invoice_payments", &invoices::payments_of(state, call, &id))
+        }
         ("charge", "refunds") => {
             let found = state.store.list(&call.scope, "refund", None);
             let found = found.filter(|record| text(&record.value, "charge") == id);
-            list(
-                &format!("/v1/charges/{id}/refunds"),
-                found.map(|record| record.value.clone()).collect(),
-            )
+            let refunds: Vec<Value> = found.map(|record| record.value.clone()).collect();
+            embedded_list(&format!("/v1/charges/{id}/refunds"), &refunds)
         }
         _ => return,
     };
-    value[key] = json!(list);
+    value[key] = list;
 }

@@ -160,10 +160,10 @@ mod tests {
     #[test]
     fn a_fault_happens_as_often_as_it_was_armed() {
         let mut faults = Faults::default();
-        faults.list = vec![
+        faults.list.extend([
             fault(json!({"kind": "rate_limit", "method": "post", "path": "/v1/refunds", "count": 2})),
             fault(json!({"kind": "drop_event", "event": "charge.", "count": 1})),
-        ];
+        ]);
         assert!(faults.of_request("GET", "/v1/refunds").is_none());
         assert!(faults.of_request("POST", "/v1/refunds").is_some());
         assert!(faults.of_request("POST", "/v1/refunds/re_1").is_some());

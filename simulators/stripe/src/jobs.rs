@@ -22,7 +22,7 @@ pub(crate) fn run_due(state: &mut State) {
 pub(crate) fn run_clock(state: &mut State, clock: &str, until: i64) {
     while let Some((number, job)) = next(state, Some(clock), until) {
         state.store.change(clock, |record| {
-            record.value["frozen_time"] = job.due.div_euclid(1_000).into()
+            record.value["frozen_time"] = job.due.div_euclid(1_000).into();
         });
         run(state, number, &job);
     }
@@ -59,7 +59,7 @@ fn run(state: &mut State, number: u64, scheduled: &ScheduledJob) {
         Job::Renew { subscription } => subscriptions::renew(state, &call, subscription),
         Job::EndTrial { subscription } => subscriptions::end_trial(state, &call, subscription),
         Job::ResumeCollection { subscription } => {
-            subscriptions::resume_collection(state, &call, subscription)
+            subscriptions::resume_collection(state, &call, subscription);
         }
         Job::FinalizeInvoice { invoice } => subscriptions::finalize_renewal(state, &call, invoice),
         Job::RetryInvoice { invoice } => subscriptions::retry(state, &call, invoice),

@@ -56,6 +56,6 @@ pub(crate) fn merge_metadata(current: &Value, sent: Option<&Value>) -> Value {
 }
 
 /// A list inside of an object.
-pub(crate) fn list(url: &str, data: Vec<Value>) -> Value {
+pub(crate) fn embedded_list(url: &str, data: &[Value]) -> Value {
     serde_json::json!({ "object": "list", "data": data, "has_more": false, "url": url })
 }

@@ -13,6 +13,7 @@ mod control;
 mod error;
 mod expand;
 mod faults;
+mod hex;
 mod ids;
 mod jobs;
 mod json;

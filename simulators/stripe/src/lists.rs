@@ -77,6 +77,18 @@ pub(crate) fn page(found: impl Iterator<Item = Value>, params: &ListParams, url:
 
 /// Lists the objects of a kind whose fields equal the parameters of the same names.
 pub(crate) fn list(state: &State, call: &Call, kind: &str, url: &str, filters: &[&str]) -> Result<Value> {
+    list_where(state, call, kind, url, filters, |_| true)
+}
+
+/// Lists the objects of a kind like [`list`], if they also pass a test.
+pub(crate) fn list_where(
+    state: &State,
+    call: &Call,
+    kind: &str,
+    url: &str,
+    filters: &[&str],
+    is_wanted: impl Fn(&Value) -> bool,
+) -> Result<Value> {
     let params = ListParams::read(&call.params)?;
     for cursor in [&params.starting_after, &params.ending_before]
         .into_iter()
@@ -102,6 +114,7 @@ pub(crate) fn list(state: &State, call: &Call, kind: &str, url: &str, filters: &
                 .iter()
                 .all(|(field, wanted)| is_equal(&value[*field], wanted))
         })
+        .filter(|value| is_wanted(value))
         .cloned();
     Ok(page(found, &params, url))
 }

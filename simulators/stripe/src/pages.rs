@@ -163,22 +163,20 @@ fn checkout(state: &mut State, id: &str, form: Option<&Params>) -> Page {
     }
 }
 
+/// One line of what is paid for.
+fn list_item(item: &Value) -> String {
+    let name = escape(text(item, "description"));
+    let amount = dollars(number(item, "amount_total"));
+    match maybe_text(&item["price"]["recurring"], "interval") {
+        Some(interval) => format!("<li>{name}: {amount} per {interval}</li>"),
+        None => format!("<li>{name}: {amount}</li>"),
+    }
+}
+
 fn checkout_form(state: &State, session: &Value, error: Option<&str>) -> String {
     let id = text(session, "id");
-    let items: String = sessions::items_of(state, id)
-        .iter()
-        .map(|item| {
-            let each = match maybe_text(&item["price"]["recurring"], "interval") {
-                Some(interval) => format!(" per {interval}"),
-                None => String::new(),
-            };
-            format!(
-                "<li>{}: {}{each}</li>",
-                escape(text(item, "description")),
-                dollars(number(item, "amount_total"))
-            )
-        })
-        .collect();
+    let items: Vec<String> = sessions::items_of(state, id).iter().map(list_item).collect();
+    let items = items.concat();
     let button = match text(session, "submit_type") {
         "donate" => "Donate",
         "book" => "Book",

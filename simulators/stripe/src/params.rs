@@ -79,18 +79,17 @@ impl Params {
     }
 
     pub(crate) fn integer(&self, field: &str) -> Result<Option<i64>> {
-        match self.get(field) {
-            None => Ok(None),
-            Some(Value::Number(number)) => Ok(number.as_i64()),
-            Some(value) => match value.as_str().and_then(|text| text.parse().ok()) {
-                Some(number) => Ok(Some(number)),
-                None => {
-                    let shown = value.as_str().unwrap_or_default();
-                    let error = ApiError::param(&self.name(field), format!("Invalid integer: {shown}"));
-                    Err(error.with("code", "parameter_invalid_integer"))
-                }
-            },
+        let number = match self.get(field) {
+            None => return Ok(None),
+            Some(Value::Number(number)) => number.as_i64(),
+            Some(value) => value.as_str().and_then(|text| text.parse().ok()),
+        };
+        if number.is_none() {
+            let shown = self.text(field).unwrap_or_default();
+            let error = self.error(field, format!("Invalid integer: {shown}"));
+            return Err(error.with("code", "parameter_invalid_integer"));
         }
+        Ok(number)
     }
 
     pub(crate) fn required_integer(&self, field: &str) -> Result<i64> {

@@ -12,7 +12,6 @@ use serde_json::Value;
 
 /// Runs an operation.
 #[rustfmt::skip]
-#[expect(clippy::too_many_lines, reason = "a list of operations")]
 pub(crate) fn dispatch(state: &mut State, call: &Call, method: &str, path: &str) -> Result<Value> {
     let segments: Vec<&str> = path.trim_start_matches("/v1/").trim_end_matches('/').split('/').collect();
     match (method, segments.as_slice()) {
@@ -56,11 +55,14 @@ pub(crate) fn dispatch(state: &mut State, call: &Call, method: &str, path: &str)
         ("GET", ["events", id]) => state.find(&call.scope, "event", id).cloned(),
 
         ("POST", ["invoiceitems"]) => invoices::create_item(state, call),
+        ("GET", ["invoiceitems", id]) => state.find(&call.scope, "invoiceitem", id).cloned(),
         ("DELETE", ["invoiceitems", id]) => invoices::delete_item(state, call, id),
         ("GET", ["invoice_payments"]) => invoices::list_payments(state, call),
+        ("GET", ["invoice_payments", id]) => state.find(&call.scope, "invoice_payment", id).cloned(),
         ("POST", ["invoices"]) => invoices::create(state, call),
         ("GET", ["invoices"]) => invoices::list(state, call),
         ("GET", ["invoices", id]) => invoices::retrieve(state, call, id),
+        ("GET", ["invoices", id, "lines"]) => Ok(invoices::retrieve(state, call, id)?["lines"].clone()),
         ("POST", ["invoices", id]) => invoices::update(state, call, id),
         ("DELETE", ["invoices", id]) => invoices::delete(state, call, id),
         ("POST", ["invoices", id, "finalize"]) => invoices::finalize_request(state, call, id),
@@ -116,6 +118,8 @@ pub(crate) fn dispatch(state: &mut State, call: &Call, method: &str, path: &str)
         ("POST", ["subscriptions", id]) => subscriptions::update(state, call, id),
         ("DELETE", ["subscriptions", id]) => subscriptions::cancel(state, call, id),
         ("POST", ["subscriptions", id, "resume"]) => subscriptions::resume(state, call, id),
+        ("GET", ["subscription_items"]) => subscriptions::list_items(state, call),
+        ("GET", ["subscription_items", id]) => subscriptions::retrieve_item(state, call, id),
         ("POST", ["subscription_items", id]) => subscriptions::update_item(state, call, id),
 
         ("POST", ["test_helpers", "test_clocks"]) => test_clocks::create(state, call),

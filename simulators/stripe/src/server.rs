@@ -3,6 +3,7 @@
 use crate::error::ApiError;
 use crate::expand::expand;
 use crate::faults::{Fault, FaultKind};
+use crate::hex::hex;
 use crate::ids::new_id;
 use crate::params::Params;
 use crate::records::{SavedResponse, Scope};
@@ -208,115 +209,160 @@ async fn api(shared: &Shared, incoming: &Incoming) -> Response<Body> {
 /// Decides about a request and acts, in one step that no other request sees half done.
 fn answer(shared: &Shared, incoming: &Incoming) -> (Answer, Option<Fault>) {
     let mut state = shared.lock();
-    let state = &mut *state;
-    let request = new_id("req");
-    let time = state.clock_millis().div_euclid(1_000);
-    let scope = authenticate(shared, incoming);
-    let livemode = scope.as_ref().is_ok_and(|scope| scope.livemode);
-    let refuse = |error: &ApiError| Answer {
-        status: error.status,
-        body: error.body(&request, livemode),
-        request: request.clone(),
-        original: None,
-        time,
+    let mut exchange = Exchange {
+        request: new_id("req"),
+        livemode: false,
+        time: state.clock_millis().div_euclid(1_000),
     };
-    let scope = match scope {
+    let scope = match authenticate(shared, incoming) {
         Ok(scope) => scope,
-        Err(error) => return (refuse(&error), None),
+        Err(error) => return (exchange.refuse(&error), None),
     };
+    exchange.livemode = scope.livemode;
     let operation = format!("{} {}", incoming.method, pattern(&incoming.path));
     if !shared.admit(&operation, state.tuning().rate_limit, state.clock_millis()) {
-        return (refuse(&ApiError::rate_limit()), None);
+        return (exchange.refuse(&ApiError::rate_limit()), None);
     }
     let fault = state.faults.of_request(&incoming.method, &incoming.path);
-    match fault.as_ref().map(|fault| fault.kind) {
-        Some(FaultKind::RateLimit) => return (refuse(&ApiError::rate_limit()), fault),
-        Some(FaultKind::Unavailable) => return (refuse(&ApiError::unavailable()), fault),
-        Some(FaultKind::TimeoutBefore) => return (refuse(&ApiError::internal()), fault),
-        _ => {}
-    }
-    let key = incoming
-        .header("idempotency-key")
-        .filter(|_| incoming.method == "POST");
-    if key.is_some_and(|key| key.len() > MAX_KEY_LENGTH) {
-        let message = "Idempotency keys can be up to 255 characters long.";
-        return (refuse(&ApiError::idempotency(message)), None);
-    }
-    let saved_key = key.map(|key| {
-        format!(
-            "{}/{}/{key}",
-            scope.account.as_deref().unwrap_or_default(),
-            scope.livemode
-        )
-    });
-    let fingerprint = fingerprint(incoming);
-    let saved = saved_key.as_ref().and_then(|key| state.store.response(key));
-    if let Some(saved) = saved.filter(|saved| saved.created > time - KEY_LIFETIME) {
-        if saved.fingerprint != fingerprint {
-            let message = format!(
-                "Keys for idempotent requests can only be used with the same parameters they were first used with. \
-                 Try using a key other than '{}' if you meant to execute a different request.",
-                key.unwrap_or_default()
-            );
-            return (refuse(&ApiError::idempotency(&message)), fault);
-        }
-        let replayed = Answer {
-            status: saved.status,
-            body: saved.body.clone(),
-            request,
-            original: Some(saved.request.clone()),
-            time,
-        };
-        return (replayed, fault);
-    }
-    let call = Call {
-        scope,
-        params: Params::parse(if incoming.body.is_empty() {
-            &incoming.query
-        } else {
-            &incoming.body
-        }),
-        request: Some(request.clone()),
-        idempotency_key: key.map(str::to_owned),
-        is_pinned: incoming.header("stripe-version") == Some(API_VERSION),
+    let kind = fault.as_ref().map(|fault| fault.kind);
+    let refusal = match kind {
+        Some(FaultKind::RateLimit) => Some(ApiError::rate_limit()),
+        Some(FaultKind::Unavailable) => Some(ApiError::unavailable()),
+        Some(FaultKind::TimeoutBefore) => Some(ApiError::internal()),
+        _ => None,
     };
-    let mut result = match fault.as_ref().map(|fault| fault.kind) {
-        Some(FaultKind::ErrorBefore) => Err(ApiError::internal()),
-        _ => dispatch(state, &call, &incoming.method, &incoming.path),
-    };
-    if let Ok(value) = &mut result {
-        expand(state, &call, value);
+    if let Some(error) = refusal {
+        return (exchange.refuse(&error), fault);
     }
-    if fault
-        .as_ref()
-        .is_some_and(|fault| fault.kind == FaultKind::ErrorAfter)
-        && result.is_ok()
-    {
-        result = Err(ApiError::internal());
-    }
-    let is_saved = result.as_ref().map_or_else(|error| error.is_saved, |_| true);
-    let answer = match result {
-        Ok(body) => Answer {
-            status: 200,
-            body,
-            request: request.clone(),
-            original: None,
-            time,
-        },
-        Err(error) => refuse(&error),
+    let key = match IdempotencyKey::read(incoming, &scope) {
+        Ok(key) => key,
+        Err(error) => return (exchange.refuse(&error), fault),
     };
-    if let Some(key) = saved_key.filter(|_| is_saved) {
-        let response = SavedResponse {
-            fingerprint,
-            request,
-            status: answer.status,
-            body: answer.body.clone(),
-            created: time,
-        };
-        state.store.save_response(&key, response);
+    if let Some(answer) = key.as_ref().and_then(|key| key.replay(&state, &exchange)) {
+        return (answer, fault);
+    }
+    let (answer, is_saved) = execute(&mut state, incoming, scope, &exchange, kind);
+    if let Some(key) = key.filter(|_| is_saved) {
+        key.save(&mut state, &answer);
     }
     state.store.commit();
     (answer, fault)
+}
+
+/// What all answers to a request have in common.
+struct Exchange {
+    request: String,
+    livemode: bool,
+    /// The time of the simulator.
+    time: i64,
+}
+
+impl Exchange {
+    fn answer(&self, status: u16, body: Value) -> Answer {
+        Answer {
+            status,
+            body,
+            request: self.request.clone(),
+            original: None,
+            time: self.time,
+        }
+    }
+
+    fn refuse(&self, error: &ApiError) -> Answer {
+        self.answer(error.status, error.body(&self.request, self.livemode))
+    }
+}
+
+/// Runs the operation. Also returns whether it started, so that its answer is saved.
+fn execute(
+    state: &mut State,
+    incoming: &Incoming,
+    scope: Scope,
+    exchange: &Exchange,
+    fault: Option<FaultKind>,
+) -> (Answer, bool) {
+    let params = if incoming.body.is_empty() {
+        &incoming.query
+    } else {
+        &incoming.body
+    };
+    let call = Call {
+        scope,
+        params: Params::parse(params),
+        request: Some(exchange.request.clone()),
+        idempotency_key: incoming.header("idempotency-key").map(str::to_owned),
+        is_pinned: incoming.header("stripe-version") == Some(API_VERSION),
+    };
+    let result = match fault {
+        Some(FaultKind::ErrorBefore) => Err(ApiError::internal()),
+        _ => dispatch(state, &call, &incoming.method, &incoming.path),
+    };
+    match result {
+        Ok(_) if fault == Some(FaultKind::ErrorAfter) => (exchange.refuse(&ApiError::internal()), true),
+        Ok(mut body) => {
+            expand(state, &call, &mut body);
+            (exchange.answer(200, body), true)
+        }
+        Err(error) => (exchange.refuse(&error), error.is_saved),
+    }
+}
+
+/// The key of a request that must act once.
+struct IdempotencyKey {
+    sent: String,
+    /// The key with the account and the mode of the request.
+    stored: String,
+    /// A hash of the operation and its parameters.
+    fingerprint: String,
+}
+
+impl IdempotencyKey {
+    fn read(incoming: &Incoming, scope: &Scope) -> Result<Option<IdempotencyKey>, ApiError> {
+        let sent = incoming.header("idempotency-key");
+        let Some(sent) = sent.filter(|_| incoming.method == "POST") else {
+            return Ok(None);
+        };
+        if sent.len() > MAX_KEY_LENGTH {
+            let message = "Idempotency keys can be up to 255 characters long.";
+            return Err(ApiError::idempotency(message));
+        }
+        let account = scope.account.as_deref().unwrap_or_default();
+        Ok(Some(IdempotencyKey {
+            sent: sent.to_owned(),
+            stored: format!("{account}/{}/{sent}", scope.livemode),
+            fingerprint: fingerprint(incoming),
+        }))
+    }
+
+    /// Returns the saved answer, or the error for other parameters, if the key was used in the last 24 hours.
+    fn replay(&self, state: &State, exchange: &Exchange) -> Option<Answer> {
+        let saved = state.store.response(&self.stored)?;
+        if saved.created <= exchange.time - KEY_LIFETIME {
+            return None;
+        }
+        if saved.fingerprint != self.fingerprint {
+            let message = format!(
+                "Keys for idempotent requests can only be used with the same parameters they were first used with. \
+                 Try using a key other than '{}' if you meant to execute a different request.",
+                self.sent
+            );
+            return Some(exchange.refuse(&ApiError::idempotency(&message)));
+        }
+        let mut answer = exchange.answer(saved.status, saved.body.clone());
+        answer.original = Some(saved.request.clone());
+        Some(answer)
+    }
+
+    fn save(self, state: &mut State, answer: &Answer) {
+        let response = SavedResponse {
+            fingerprint: self.fingerprint,
+            request: answer.request.clone(),
+            status: answer.status,
+            body: answer.body.clone(),
+            created: answer.time,
+        };
+        state.store.save_response(&self.stored, response);
+    }
 }
 
 /// Returns the account and the mode of a key.
@@ -385,7 +431,7 @@ fn pattern(path: &str) -> String {
 
 fn fingerprint(incoming: &Incoming) -> String {
     let hash = Sha256::digest(format!("{} {} {}", incoming.method, incoming.path, incoming.body).as_bytes());
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hash)
 }
 
 /// Makes the router of everything.

@@ -56,7 +56,9 @@ impl Store {
                 let Ok(changes) = serde_json::from_slice::<Vec<Change>>(line) else {
                     break;
                 };
-                changes.into_iter().for_each(|change| store.apply(change));
+                for change in changes {
+                    store.apply(change);
+                }
             }
         }
         let rewritten = path.with_extension("new");

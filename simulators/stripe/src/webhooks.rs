@@ -1,5 +1,6 @@
 //! Signs events and sends them to the webhook endpoint, again and again until it answers with 2xx.
 
+use crate::hex::hex;
 use crate::jobs;
 use crate::json::maybe_text;
 use crate::server::Shared;
@@ -26,14 +27,8 @@ pub(crate) fn signature(secrets: &str, time: i64, body: &[u8]) -> String {
         let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any key fits");
         mac.update(format!("{time}.").as_bytes());
         mac.update(body);
-        let hex: String = mac
-            .finalize()
-            .into_bytes()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
         header.push_str(",v1=");
-        header.push_str(&hex);
+        header.push_str(&hex(&mac.finalize().into_bytes()));
     }
     header
 }

@@ -3,7 +3,7 @@
 use crate::cards;
 use crate::error::{ApiError, Result};
 use crate::ids::new_id;
-use crate::json::{list as list_of, maybe_text, merge_metadata, number, text};
+use crate::json::{embedded_list, maybe_text, merge_metadata, number, text};
 use crate::lists;
 use crate::objects::payment_intents::{self, Presence};
 use crate::objects::{customers, payment_methods};
@@ -39,11 +39,11 @@ pub(crate) struct Draft<'a> {
 }
 
 /// Creates a draft invoice, which `invoice.created` announces.
-pub(crate) fn create_draft(state: &mut State, call: &Call, draft: Draft<'_>) -> Value {
+pub(crate) fn create_draft(state: &mut State, call: &Call, draft: &Draft<'_>) -> Value {
     let id = new_id("in");
     let customer = state.object(draft.customer);
     let total: i64 = draft.lines.iter().map(|line| line.amount).sum();
-    let lines = draft
+    let lines: Vec<Value> = draft
         .lines
         .iter()
         .map(|line| show_line(line, &id, draft.currency, call.scope.livemode))
@@ -105,7 +105,7 @@ pub(crate) fn create_draft(state: &mut State, call: &Call, draft: Draft<'_>) -> 
         "issuer": {"type": "self"},
         "last_finalization_error": null,
         "latest_revision": null,
-        "lines": list_of(&format!("/v1/invoices/{id}/lines"), lines),
+        "lines": embedded_list(&format!("/v1/invoices/{id}/lines"), &lines),
         "livemode": call.scope.livemode,
         "metadata": draft.metadata,
         "next_payment_attempt": finalizes,
@@ -487,7 +487,7 @@ pub(crate) fn create(state: &mut State, call: &Call) -> Result<Value> {
         description: params.value("description"),
         is_automatic: false,
     };
-    let invoice = create_draft(state, call, draft);
+    let invoice = create_draft(state, call, &draft);
     assign_items(state, call, &items, text(&invoice, "id"));
     Ok(invoice)
 }
@@ -564,36 +564,19 @@ pub(crate) fn retrieve(state: &State, call: &Call, id: &str) -> Result<Value> {
 
 /// `GET /v1/invoices`
 pub(crate) fn list(state: &State, call: &Call) -> Result<Value> {
-    let wanted = call.params.text("subscription").map(str::to_owned);
-    let mut found = lists::list(
-        state,
-        call,
-        KIND,
-        "/v1/invoices",
-        &["customer", "status", "collection_method"],
-    )?;
-    if let (Some(wanted), Some(data)) = (wanted, found["data"].as_array_mut()) {
-        data.retain(|invoice| subscription_of(invoice).as_deref() == Some(&wanted));
-    }
-    Ok(found)
+    let wanted = call.params.text("subscription");
+    let filters = &["customer", "status", "collection_method"];
+    lists::list_where(state, call, KIND, "/v1/invoices", filters, |invoice| {
+        wanted.is_none() || subscription_of(invoice).as_deref() == wanted
+    })
 }
 
 /// `GET /v1/invoice_payments`
 pub(crate) fn list_payments(state: &State, call: &Call) -> Result<Value> {
-    let intent = call
-        .params
-        .nested("payment")
-        .text("payment_intent")
-        .map(str::to_owned);
-    let mut found = lists::list(
-        state,
-        call,
-        PAYMENT,
-        "/v1/invoice_payments",
-        &["invoice", "status"],
-    )?;
-    if let (Some(intent), Some(data)) = (intent, found["data"].as_array_mut()) {
-        data.retain(|payment| text(&payment["payment"], "payment_intent") == intent);
-    }
-    Ok(found)
+    let payment = call.params.nested("payment");
+    let wanted = payment.text("payment_intent");
+    let filters = &["invoice", "status"];
+    lists::list_where(state, call, PAYMENT, "/v1/invoice_payments", filters, |payment| {
+        wanted.is_none() || maybe_text(&payment["payment"], "payment_intent") == wanted
+    })
 }

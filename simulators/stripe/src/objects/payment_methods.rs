@@ -2,6 +2,7 @@
 
 use crate::cards::{self, Behavior, TestCard};
 use crate::error::{ApiError, Result};
+use crate::hex::hex;
 use crate::ids::new_id;
 use crate::json::{maybe_text, merge_metadata, text};
 use crate::lists;
@@ -28,7 +29,7 @@ pub(crate) fn resolve(state: &mut State, call: &Call, id: &str) -> Result<String
             state,
             call,
             card,
-            billing_details(&Params::default()),
+            &billing_details(&Params::default()),
         ));
     }
     if id.starts_with("pm_usBankAccount") {
@@ -37,7 +38,7 @@ pub(crate) fn resolve(state: &mut State, call: &Call, id: &str) -> Result<String
             call,
             "us_bank_account",
             "000123456789",
-            billing_details(&Params::default()),
+            &billing_details(&Params::default()),
         ));
     }
     state.find(&call.scope, KIND, id)?;
@@ -70,11 +71,11 @@ fn billing_details(params: &Params) -> Value {
 /// Returns a hash that is the same for the same card or account.
 fn fingerprint(number: &str) -> String {
     let hash = Sha256::digest(number.as_bytes());
-    hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hex(&hash[..8])
 }
 
 /// Creates a card and returns its ID.
-fn create_card(state: &mut State, call: &Call, card: &TestCard, billing_details: Value) -> String {
+fn create_card(state: &mut State, call: &Call, card: &TestCard, billing_details: &Value) -> String {
     let id = new_id("pm");
     let value = json!({
         "id": id,
@@ -114,7 +115,7 @@ fn create_bank_account(
     call: &Call,
     kind: &str,
     number: &str,
-    billing_details: Value,
+    billing_details: &Value,
 ) -> String {
     let id = new_id("pm");
     let last4 = &number[number.len().saturating_sub(4)..];
@@ -172,12 +173,12 @@ pub(crate) fn create_from(state: &mut State, call: &Call, params: &Params) -> Re
                 })?,
                 _ => return Err(ApiError::missing("card[number]")),
             };
-            Ok(create_card(state, call, found, billing))
+            Ok(create_card(state, call, found, &billing))
         }
         "us_bank_account" => {
             let number = params.nested("us_bank_account");
             let number = number.required("account_number")?;
-            Ok(create_bank_account(state, call, kind, number, billing))
+            Ok(create_bank_account(state, call, kind, number, &billing))
         }
         "sepa_debit" => {
             let account = params.nested("sepa_debit");
@@ -186,7 +187,7 @@ pub(crate) fn create_from(state: &mut State, call: &Call, params: &Params) -> Re
                 call,
                 kind,
                 account.required("iban")?,
-                billing,
+                &billing,
             ))
         }
         _ => Err(params.error(

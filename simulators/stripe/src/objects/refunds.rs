@@ -155,7 +155,7 @@ fn issue(state: &mut State, call: &Call, charge: &Value, amount: i64, reason: Op
     let refund = id.clone();
     match behavior {
         Behavior::RefundFails => {
-            state.schedule_now(&call.scope, CARD_DELAY_MILLIS, Job::FailRefund { refund })
+            state.schedule_now(&call.scope, CARD_DELAY_MILLIS, Job::FailRefund { refund });
         }
         _ if is_pending => state.schedule_now(&call.scope, CARD_DELAY_MILLIS, Job::FinishRefund { refund }),
         _ => {}

@@ -2,7 +2,7 @@
 
 use crate::error::{ApiError, Result};
 use crate::ids::new_id;
-use crate::json::{list as list_of, maybe_text, merge_metadata, number, text};
+use crate::json::{embedded_list, maybe_text, merge_metadata, number, text};
 use crate::lists;
 use crate::objects::payment_intents::{self, Presence};
 use crate::objects::{catalog, customers, invoices, payment_methods, subscriptions};
@@ -12,96 +12,48 @@ use crate::state::{Call, DAY, State};
 use serde_json::{Value, json};
 
 pub(crate) const KIND: &str = "checkout.session";
-const HALF_HOUR: i64 = 1_800;
+const MINUTE: i64 = 60;
+const HALF_HOUR: i64 = 30 * MINUTE;
+const MAX_REFERENCE_LENGTH: usize = 200;
 const METADATA_LIMIT: usize = 50;
+#[rustfmt::skip]
 const PARAMS: &[&str] = &[
-    "adaptive_pricing",
-    "after_expiration",
-    "allow_promotion_codes",
-    "allowed_payment_method_types",
-    "automatic_tax",
-    "billing_address_collection",
-    "branding_settings",
-    "cancel_url",
-    "client_reference_id",
-    "consent_collection",
-    "currency",
-    "custom_fields",
-    "custom_text",
-    "customer",
-    "customer_account",
-    "customer_creation",
-    "customer_email",
-    "customer_update",
-    "discounts",
-    "excluded_payment_method_types",
-    "expand",
-    "expires_at",
-    "integration_identifier",
-    "invoice_creation",
-    "line_items",
-    "locale",
-    "managed_payments",
-    "metadata",
-    "mode",
-    "name_collection",
-    "optional_items",
-    "origin_context",
-    "payment_intent_data",
-    "payment_method_collection",
-    "payment_method_configuration",
-    "payment_method_data",
-    "payment_method_options",
-    "payment_method_types",
-    "permissions",
-    "phone_number_collection",
-    "redirect_on_completion",
-    "return_url",
-    "saved_payment_method_options",
-    "setup_intent_data",
-    "shipping_address_collection",
-    "shipping_options",
-    "submit_type",
-    "subscription_data",
-    "success_url",
-    "tax_id_collection",
-    "ui_mode",
-    "wallet_options",
+    "adaptive_pricing", "after_expiration", "allow_promotion_codes", "allowed_payment_method_types",
+    "automatic_tax", "billing_address_collection", "branding_settings", "cancel_url", "client_reference_id",
+    "consent_collection", "currency", "custom_fields", "custom_text", "customer", "customer_account",
+    "customer_creation", "customer_email", "customer_update", "discounts", "excluded_payment_method_types",
+    "expand", "expires_at", "integration_identifier", "invoice_creation", "line_items", "locale",
+    "managed_payments", "metadata", "mode", "name_collection", "optional_items", "origin_context",
+    "payment_intent_data", "payment_method_collection", "payment_method_configuration", "payment_method_data",
+    "payment_method_options", "payment_method_types", "permissions", "phone_number_collection",
+    "redirect_on_completion", "return_url", "saved_payment_method_options", "setup_intent_data",
+    "shipping_address_collection", "shipping_options", "submit_type", "subscription_data", "success_url",
+    "tax_id_collection", "ui_mode", "wallet_options",
 ];
+#[rustfmt::skip]
 const INTENT_PARAMS: &[&str] = &[
-    "application_fee_amount",
-    "capture_method",
-    "description",
-    "metadata",
-    "on_behalf_of",
-    "receipt_email",
-    "setup_future_usage",
-    "shipping",
-    "statement_descriptor",
-    "statement_descriptor_suffix",
-    "transfer_data",
+    "application_fee_amount", "capture_method", "description", "metadata", "on_behalf_of", "receipt_email",
+    "setup_future_usage", "shipping", "statement_descriptor", "statement_descriptor_suffix", "transfer_data",
     "transfer_group",
 ];
+#[rustfmt::skip]
 const SUBSCRIPTION_PARAMS: &[&str] = &[
-    "application_fee_percent",
-    "billing_cycle_anchor",
-    "billing_cycle_anchor_config",
-    "billing_mode",
-    "default_tax_rates",
-    "description",
-    "invoice_settings",
-    "metadata",
-    "on_behalf_of",
-    "pending_invoice_item_interval",
-    "proration_behavior",
-    "transfer_data",
-    "trial_end",
-    "trial_period_days",
+    "application_fee_percent", "billing_cycle_anchor", "billing_cycle_anchor_config", "billing_mode",
+    "default_tax_rates", "description", "invoice_settings", "metadata", "on_behalf_of",
+    "pending_invoice_item_interval", "proration_behavior", "transfer_data", "trial_end", "trial_period_days",
     "trial_settings",
 ];
 
-/// `POST /v1/checkout/sessions`
-pub(crate) fn create(state: &mut State, call: &Call) -> Result<Value> {
+/// The parts of a request that are checked before anything is created.
+struct Checked {
+    mode: &'static str,
+    ui_mode: &'static str,
+    submit_type: Option<&'static str>,
+    customer_creation: Option<&'static str>,
+    expires_at: i64,
+}
+
+fn check(state: &State, call: &Call) -> Result<Checked> {
     let params = &call.params;
     params.allow(PARAMS)?;
     if call.is_pinned && params.has("payment_method_types") {
@@ -117,77 +69,105 @@ pub(crate) fn create(state: &mut State, call: &Call) -> Result<Value> {
     intent_data.allow(INTENT_PARAMS)?;
     let subscription_data = params.nested("subscription_data");
     subscription_data.allow(SUBSCRIPTION_PARAMS)?;
-    if mode == "subscription" && params.has("payment_intent_data") {
-        return Err(params.error(
-            "payment_intent_data",
-            "You can not pass `payment_intent_data` in `subscription` mode.",
-        ));
+    for (field, other) in [
+        ("payment_intent_data", "subscription"),
+        ("subscription_data", "payment"),
+    ] {
+        if mode == other && params.has(field) {
+            return Err(params.error(field, format!("You can not pass `{field}` in `{mode}` mode.")));
+        }
     }
-    if mode == "payment" && params.has("subscription_data") {
-        return Err(params.error(
-            "subscription_data",
-            "You can not pass `subscription_data` in `payment` mode.",
-        ));
-    }
-    let submit_type = params
-        .has("submit_type")
-        .then(|| params.choice("submit_type", &["auto", "book", "donate", "pay", "subscribe"]))
-        .transpose()?;
-    if params
-        .text("client_reference_id")
-        .is_some_and(|reference| reference.len() > 200)
-    {
-        return Err(params.error(
-            "client_reference_id",
-            "Invalid string: must be at most 200 characters",
-        ));
+    let reference = params.text("client_reference_id");
+    if reference.is_some_and(|reference| reference.len() > MAX_REFERENCE_LENGTH) {
+        let message = "Invalid string: must be at most 200 characters";
+        return Err(params.error("client_reference_id", message));
     }
     for data in [params, &intent_data, &subscription_data] {
         check_metadata(data)?;
     }
     let now = state.now();
     let expires_at = params.integer("expires_at")?.unwrap_or(now + DAY);
-    if expires_at < now + HALF_HOUR - 60 || expires_at > now + DAY + 60 {
-        let message = "The `expires_at` timestamp must be at least 30 minutes and less than 24 hours from Checkout Session creation.";
+    // The request was on its way for a moment.
+    if expires_at < now + HALF_HOUR - MINUTE || expires_at > now + DAY + MINUTE {
+        let message = "The `expires_at` timestamp must be at least 30 minutes and less than 24 hours from Checkout \
+                       Session creation.";
         return Err(params.error("expires_at", message));
     }
-    let customer = params.text("customer");
-    if let Some(customer) = customer {
+    if let Some(customer) = params.text("customer") {
         state.find(&call.scope, customers::KIND, customer)?;
+        if params.has("customer_email") {
+            let message = "You may only specify one of these parameters: customer, customer_email.";
+            return Err(ApiError::invalid(message));
+        }
     }
-    if customer.is_some() && params.has("customer_email") {
-        return Err(ApiError::invalid(
-            "You may only specify one of these parameters: customer, customer_email.",
-        ));
-    }
-    let items = line_items(state, call, mode)?;
-    let total: i64 = items.iter().map(|item| number(item, "amount_total")).sum();
-    let currency = text(&items[0], "currency").to_owned();
-    payment_intents::check_amount(total, &currency, "line_items")?;
+    check_prices(params)?;
+    let submit_types = &["auto", "book", "donate", "pay", "subscribe"];
+    let submit_type = params
+        .has("submit_type")
+        .then(|| params.choice("submit_type", submit_types));
+    let is_payment = mode == "payment";
+    let customer_creation =
+        is_payment.then(|| params.choice("customer_creation", &["if_required", "always"]));
+    Ok(Checked {
+        mode,
+        ui_mode,
+        submit_type: submit_type.transpose()?,
+        customer_creation: customer_creation.transpose()?,
+        expires_at,
+    })
+}
 
-    let prefix = if call.scope.livemode { "cs_live" } else { "cs_test" };
-    let id = new_id(prefix);
+/// Refuses amounts before prices are created for them.
+fn check_prices(params: &Params) -> Result<()> {
+    let mut total = 0;
+    for item in params.elements("line_items") {
+        let Some(price) = item.maybe_nested("price_data") else {
+            return Ok(());
+        };
+        total += price.required_integer("unit_amount")? * item.integer("quantity")?.unwrap_or(1);
+    }
+    if total > 0 {
+        payment_intents::check_amount(total, "usd", "line_items")?;
+    }
+    Ok(())
+}
+
+/// `POST /v1/checkout/sessions`
+pub(crate) fn create(state: &mut State, call: &Call) -> Result<Value> {
+    let params = &call.params;
+    let checked = check(state, call)?;
+    let items = line_items(state, call, checked.mode)?;
+    let total: i64 = items.iter().map(|item| number(item, "amount_total")).sum();
+    payment_intents::check_amount(total, text(&items[0], "currency"), "line_items")?;
+    let id = new_id(if call.scope.livemode { "cs_live" } else { "cs_test" });
+    let value = show(state, call, &id, &checked, &items);
+    let hidden = json!({
+        "line_items": items,
+        "payment_intent_data": params.value("payment_intent_data"),
+        "subscription_data": params.value("subscription_data"),
+    });
+    let delay = checked.expires_at * 1_000 - state.now_millis();
+    state.schedule_now(&call.scope, delay, Job::ExpireSession { session: id });
+    Ok(state.create(call, value, hidden, None))
+}
+
+/// Returns a new session as the API shows it.
+fn show(state: &State, call: &Call, id: &str, checked: &Checked, items: &[Value]) -> Value {
+    let params = &call.params;
+    let total: i64 = items.iter().map(|item| number(item, "amount_total")).sum();
     let mut types = params.texts("payment_method_types");
     types.extend(params.texts("allowed_payment_method_types"));
-    let types = if types.is_empty() {
-        vec!["card".to_owned(), "us_bank_account".to_owned()]
-    } else {
-        types
-    };
+    if types.is_empty() {
+        types = vec!["card".to_owned(), "us_bank_account".to_owned()];
+    }
     let email = params.value("customer_email");
     let details = if email.is_null() {
         Value::Null
     } else {
         customer_details(&email, &Value::Null)
     };
-    let customer_creation = if mode == "payment" {
-        params
-            .choice("customer_creation", &["if_required", "always"])?
-            .into()
-    } else {
-        Value::Null
-    };
-    let value = json!({
+    let is_subscription = checked.mode == "subscription";
+    json!({
         "id": id,
         "object": KIND,
         "adaptive_pricing": null,
@@ -204,20 +184,20 @@ pub(crate) fn create(state: &mut State, call: &Call) -> Result<Value> {
         "collected_information": null,
         "consent": null,
         "consent_collection": null,
-        "created": now,
-        "currency": currency,
+        "created": state.now(),
+        "currency": items[0]["currency"],
         "currency_conversion": null,
         "custom_fields": [],
         "custom_text": {
             "after_submit": null, "shipping_address": null, "submit": null, "terms_of_service_acceptance": null,
         },
-        "customer": customer,
+        "customer": params.value("customer"),
         "customer_account": null,
-        "customer_creation": customer_creation,
+        "customer_creation": checked.customer_creation,
         "customer_details": details,
         "customer_email": email,
         "discounts": [],
-        "expires_at": expires_at,
+        "expires_at": checked.expires_at,
         "integration_identifier": null,
         "invoice": null,
         "invoice_creation": null,
@@ -225,11 +205,11 @@ pub(crate) fn create(state: &mut State, call: &Call) -> Result<Value> {
         "locale": params.value("locale"),
         "managed_payments": null,
         "metadata": merge_metadata(&json!({}), params.get("metadata")),
-        "mode": mode,
+        "mode": checked.mode,
         "origin_context": null,
         "payment_intent": null,
         "payment_link": null,
-        "payment_method_collection": if mode == "subscription" { "always" } else { "if_required" },
+        "payment_method_collection": if is_subscription { "always" } else { "if_required" },
         "payment_method_configuration_details": null,
         "payment_method_options": {"card": {"request_three_d_secure": "automatic"}},
         "payment_method_types": types,
@@ -243,22 +223,14 @@ pub(crate) fn create(state: &mut State, call: &Call) -> Result<Value> {
         "shipping_cost": null,
         "shipping_options": [],
         "status": "open",
-        "submit_type": submit_type,
+        "submit_type": checked.submit_type,
         "subscription": null,
         "success_url": params.value("success_url"),
         "total_details": {"amount_discount": 0, "amount_shipping": 0, "amount_tax": 0},
-        "ui_mode": ui_mode,
+        "ui_mode": checked.ui_mode,
         "url": format!("{}/c/pay/{id}", state.base_url),
         "wallet_options": null,
-    });
-    let hidden = json!({
-        "line_items": items,
-        "payment_intent_data": params.value("payment_intent_data"),
-        "subscription_data": params.value("subscription_data"),
-    });
-    let delay = expires_at * 1_000 - state.now_millis();
-    state.schedule_now(&call.scope, delay, Job::ExpireSession { session: id });
-    Ok(state.create(call, value, hidden, None))
+    })
 }
 
 fn check_metadata(params: &Params) -> Result<()> {
@@ -337,9 +309,9 @@ pub(crate) fn items_of(state: &State, id: &str) -> Vec<Value> {
 /// `GET /v1/checkout/sessions/{id}/line_items`
 pub(crate) fn list_items(state: &State, call: &Call, id: &str) -> Result<Value> {
     state.find(&call.scope, KIND, id)?;
-    Ok(list_of(
+    Ok(embedded_list(
         &format!("/v1/checkout/sessions/{id}/line_items"),
-        items_of(state, id),
+        &items_of(state, id),
     ))
 }
 

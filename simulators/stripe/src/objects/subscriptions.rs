@@ -2,7 +2,7 @@
 
 use crate::error::{ApiError, Result};
 use crate::ids::new_id;
-use crate::json::{flag, list as list_of, maybe_text, merge_metadata, number, text};
+use crate::json::{embedded_list, flag, maybe_text, merge_metadata, number, text};
 use crate::lists::{self, ListParams};
 use crate::objects::invoices::{self, Draft, Line};
 use crate::objects::payment_intents::Presence;
@@ -35,17 +35,21 @@ fn add_intervals(anchor: i64, interval: &str, count: i64) -> i64 {
     };
     start
         .checked_add(span)
-        .map_or(anchor, |end| end.timestamp().as_second())
+        .map_or(i64::MAX, |end| end.timestamp().as_second())
 }
 
 /// Returns the first end of a period after a time.
 fn period_end(anchor: i64, price: &Value, after: i64) -> i64 {
     let interval = text(&price["recurring"], "interval");
     let step = number(&price["recurring"], "interval_count").max(1);
-    (1..)
-        .map(|count| add_intervals(anchor, interval, count * step))
-        .find(|end| *end > after)
-        .unwrap_or(after)
+    let mut count = step;
+    loop {
+        let end = add_intervals(anchor, interval, count);
+        if end > after {
+            return end;
+        }
+        count += step;
+    }
 }
 
 /// What a new subscription is made of.
@@ -67,14 +71,12 @@ pub(crate) fn create_with(state: &mut State, call: &Call, plan: &Plan<'_>) -> Va
     let end = plan
         .trial_end
         .unwrap_or_else(|| period_end(now, &plan.items[0].0, now));
-    let items = plan
+    let items: Vec<Value> = plan
         .items
         .iter()
-        .map(|(price, quantity)| show_item(&id, price, *quantity, now, (now, end)));
-    let items = list_of(
-        &format!("/v1/subscription_items?subscription={id}"),
-        items.collect(),
-    );
+        .map(|(price, quantity)| show_item(&id, price, *quantity, now, (now, end)))
+        .collect();
+    let items = embedded_list(&format!("/v1/subscription_items?subscription={id}"), &items);
     let value = json!({
         "id": id,
         "object": KIND,
@@ -194,7 +196,7 @@ pub(crate) fn create_invoice(state: &mut State, call: &Call, id: &str, reason: &
         description: subscription["description"].clone(),
         is_automatic: reason == "subscription_cycle",
     };
-    let invoice = invoices::create_draft(state, call, draft);
+    let invoice = invoices::create_draft(state, call, &draft);
     invoices::assign_items(state, call, &pending, text(&invoice, "id"));
     state.update(call, id, &json!({ "latest_invoice": invoice["id"] }), None);
     invoice
@@ -757,15 +759,37 @@ fn change_items(state: &mut State, call: &Call, subscription: &Value) -> Result<
     Ok(set_items(subscription, items))
 }
 
+/// Returns the subscription that has an item.
+fn subscription_with(state: &State, call: &Call, item: &str) -> Result<Value> {
+    let mut subscriptions = state
+        .store
+        .list(&call.scope, KIND, None)
+        .map(|record| &record.value);
+    let found = subscriptions.find(|value| items_of(value).iter().any(|each| text(each, "id") == item));
+    found
+        .cloned()
+        .ok_or_else(|| ApiError::no_such("subscription_item", item))
+}
+
+fn item_with(subscription: &Value, id: &str) -> Value {
+    let mut items = items_of(subscription).into_iter();
+    items.find(|item| text(item, "id") == id).unwrap_or_default()
+}
+
+/// `GET /v1/subscription_items`
+pub(crate) fn list_items(state: &State, call: &Call) -> Result<Value> {
+    let id = call.params.required("subscription")?;
+    Ok(state.find(&call.scope, KIND, id)?["items"].clone())
+}
+
+/// `GET /v1/subscription_items/{id}`
+pub(crate) fn retrieve_item(state: &State, call: &Call, id: &str) -> Result<Value> {
+    Ok(item_with(&subscription_with(state, call, id)?, id))
+}
+
 /// `POST /v1/subscription_items/{id}`
 pub(crate) fn update_item(state: &mut State, call: &Call, id: &str) -> Result<Value> {
-    let subscriptions = state.store.list(&call.scope, KIND, None);
-    let found = subscriptions
-        .map(|record| &record.value)
-        .find(|subscription| items_of(subscription).iter().any(|item| text(item, "id") == id));
-    let subscription = found
-        .cloned()
-        .ok_or_else(|| ApiError::no_such("subscription_item", id))?;
+    let subscription = subscription_with(state, call, id)?;
     let mut element = json!({ "id": id });
     for field in ["price", "price_data", "quantity"]
         .into_iter()
@@ -779,10 +803,7 @@ pub(crate) fn update_item(state: &mut State, call: &Call, id: &str) -> Result<Va
         "proration_behavior": call.params.text("proration_behavior").unwrap_or("create_prorations"),
     }));
     let subscription = update(state, &call, text(&subscription, "id"))?;
-    Ok(items_of(&subscription)
-        .into_iter()
-        .find(|item| text(item, "id") == id)
-        .unwrap_or_default())
+    Ok(item_with(&subscription, id))
 }
 
 /// `DELETE /v1/subscriptions/{id}`

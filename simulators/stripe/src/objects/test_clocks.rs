@@ -61,7 +61,9 @@ pub(crate) fn delete(state: &mut State, call: &Call, id: &str) -> Result<Value> 
             .list(&call.scope, kind, None)
             .filter(|record| text(&record.value, "test_clock") == id);
         let ids: Vec<String> = found.map(|record| text(&record.value, "id").to_owned()).collect();
-        ids.iter().for_each(|id| state.store.remove(id));
+        for id in &ids {
+            state.store.remove(id);
+        }
     }
     state.store.remove(id);
     state.emit(call, "test_helpers.test_clock.deleted", &clock, None);
