@@ -10,6 +10,7 @@ const READ: &[&str] = &[
     "templates",
     "tests",
     "load",
+    "simulators",
     "benches",
     "docs",
     "assets",

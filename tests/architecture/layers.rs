@@ -1,5 +1,5 @@
-//! The layers of ARCHITECTURE.md: dependencies point down, files form no cycles, and only the root package knows the web
-//! framework.
+//! The layers of ARCHITECTURE.md: dependencies point down, files form no cycles, and only the root package and the simulator
+//! know the web framework.
 //!
 //! The check follows `use` statements and path expressions (`crate::`, `super::`, `self::` and the names of our crates)
 //! to the file that they name, through re-exports.
@@ -285,6 +285,33 @@ fn only_the_root_package_depends_on_the_web_framework() {
         found.extend(manifest_violations(&name, &manifest));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn the_files_of_the_simulator_form_no_cycles() {
+    let mut tree = Tree::default();
+    tree.add("stripe_simulator", "simulators/stripe/src");
+    let found = cycles(&tree.dependencies());
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn nothing_that_is_shipped_depends_on_the_simulator() {
+    let crates = crate_names().into_iter();
+    let crates = crates.map(|name| format!("crates/{name}/Cargo.toml"));
+    for path in crates.chain(["Cargo.toml".to_owned()]) {
+        let manifest = fs::read_to_string(root().join(&path)).unwrap();
+        // The list of the workspace names versions; tests may use the simulator.
+        let shipped = manifest.split("[workspace.dependencies]").last().unwrap();
+        let shipped = shipped
+            .split_once("[package]")
+            .map_or(shipped, |(_, package)| package);
+        let found = manifest_dependencies(shipped).contains(&"stripe-simulator");
+        assert!(
+            !found,
+            "{path} must not depend on stripe-simulator outside of its tests"
+        );
+    }
 }
 
 #[test]

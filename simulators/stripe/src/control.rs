@@ -11,7 +11,7 @@ use crate::objects::{charges, payouts, refunds, sessions};
 use crate::pages::pay_with;
 use crate::params::Params;
 use crate::records::{BalanceTransaction, Scope};
-use crate::server::{Incoming, Shared};
+use crate::shared::{Incoming, Shared};
 use crate::state::{Call, State, real_millis};
 use crate::transactions::{self, Entry, payment_fee};
 use crate::tuning::Tuning;

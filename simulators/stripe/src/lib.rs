@@ -24,6 +24,7 @@ mod params;
 mod records;
 mod routes;
 mod server;
+mod shared;
 mod state;
 mod store;
 mod transactions;
@@ -34,7 +35,7 @@ mod webhooks;
 mod tests;
 
 use anyhow::{Context, Result};
-use server::Shared;
+use shared::Shared;
 use state::{Endpoint, State};
 use std::net::SocketAddr;
 use std::path::PathBuf;

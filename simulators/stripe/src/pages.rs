@@ -6,7 +6,7 @@ use crate::objects::payment_intents::Presence;
 use crate::objects::{payment_intents, payment_methods, portal, sessions};
 use crate::params::Params;
 use crate::records::Record;
-use crate::server::{Incoming, Shared};
+use crate::shared::{Incoming, Shared};
 use crate::state::{Call, State};
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};

@@ -8,105 +8,24 @@ use crate::ids::new_id;
 use crate::params::Params;
 use crate::records::{SavedResponse, Scope};
 use crate::routes::dispatch;
+use crate::shared::{Incoming, Shared};
 use crate::state::{API_VERSION, Call, State};
 use crate::{control, pages};
 use axum::body::{Body, to_bytes};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Request, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use futures_util::stream;
 use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::convert::Infallible;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Notify;
 use tokio::time::sleep;
 
 const MAX_BODY: usize = 1 << 20;
 const MAX_KEY_LENGTH: usize = 255;
 const KEY_LIFETIME: i64 = 86_400;
-
-/// What all requests and the deliveries share.
-pub(crate) struct Shared {
-    state: Mutex<State>,
-    /// The keys that are accepted; any key of the right form if empty.
-    pub(crate) api_keys: Vec<String>,
-    /// Wakes the task that delivers events.
-    pub(crate) wake: Notify,
-    traffic: Mutex<Traffic>,
-}
-
-/// How many requests each operation had, and the times of the latest ones.
-#[derive(Default)]
-struct Traffic {
-    counts: BTreeMap<String, u64>,
-    recent: HashMap<String, VecDeque<i64>>,
-}
-
-impl Shared {
-    pub(crate) fn new(state: State, api_keys: Vec<String>) -> Shared {
-        Shared {
-            state: Mutex::new(state),
-            api_keys,
-            wake: Notify::new(),
-            traffic: Mutex::default(),
-        }
-    }
-
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
-    /// Returns how many requests each operation had.
-    pub(crate) fn counts(&self) -> BTreeMap<String, u64> {
-        self.traffic
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .counts
-            .clone()
-    }
-
-    /// Counts a request. Returns false if its operation had too many within a second.
-    fn admit(&self, operation: &str, limit: u32, now: i64) -> bool {
-        let mut traffic = self
-            .traffic
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        *traffic.counts.entry(operation.to_owned()).or_default() += 1;
-        if limit == 0 {
-            return true;
-        }
-        let recent = traffic.recent.entry(operation.to_owned()).or_default();
-        while recent.front().is_some_and(|time| *time <= now - 1_000) {
-            recent.pop_front();
-        }
-        if recent.len() >= limit as usize {
-            return false;
-        }
-        recent.push_back(now);
-        true
-    }
-}
-
-/// A request whose body was read.
-pub(crate) struct Incoming {
-    pub(crate) method: String,
-    pub(crate) path: String,
-    pub(crate) query: String,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: String,
-}
-
-impl Incoming {
-    fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).and_then(|value| value.to_str().ok())
-    }
-}
 
 /// Handles every request.
 pub(crate) async fn handle(shared: Arc<Shared>, request: Request<Body>) -> Response<Body> {
@@ -436,14 +355,7 @@ fn fingerprint(incoming: &Incoming) -> String {
 
 /// Makes the router of everything.
 pub(crate) fn router(shared: Arc<Shared>) -> axum::Router {
-    let service = move |request: Request<Body>| {
-        let shared = shared.clone();
-        async move { Ok::<_, Infallible>(handle(shared, request).await) }
-    };
-    axum::Router::new().fallback(move |request: Request<Body>| {
-        let service = service.clone();
-        async move { service(request).await.unwrap_or_else(|error| match error {}) }
-    })
+    axum::Router::new().fallback(move |request: Request<Body>| handle(shared.clone(), request))
 }
 
 #[cfg(test)]

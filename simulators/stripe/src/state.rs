@@ -27,7 +27,7 @@ pub(crate) struct Endpoint {
     pub(crate) connect_secret: String,
 }
 
-/// A request or a job: for whom it works, and with which parameters.
+/// A request or a job: its account, mode and parameters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Call {
     pub(crate) scope: Scope,

@@ -3,7 +3,7 @@
 use crate::hex::hex;
 use crate::jobs;
 use crate::json::maybe_text;
-use crate::server::Shared;
+use crate::shared::Shared;
 use crate::state::real_millis;
 use anyhow::{Context, Result, bail};
 use hmac::{Hmac, KeyInit, Mac};
