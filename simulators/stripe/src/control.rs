@@ -149,6 +149,7 @@ fn act(
             }
         }
         ("POST", ["transactions"]) => enter_transactions(state, &params),
+        ("POST", ["transactions", id]) => change_transaction(state, id, &params),
         _ => Err(unknown()),
     }
 }
@@ -303,6 +304,18 @@ fn enter_transactions(state: &mut State, params: &Params) -> Result<Value> {
         .transaction(&last)
         .map(|transaction| transaction.show(state.now()))
         .unwrap_or_default())
+}
+
+/// Changes the amount or the fee of a transaction, so that a reconciliation finds a difference.
+fn change_transaction(state: &mut State, id: &str, params: &Params) -> Result<Value> {
+    let found = state.store.transaction(id);
+    let mut transaction = found
+        .cloned()
+        .ok_or_else(|| ApiError::no_such("balance_transaction", id))?;
+    transaction.amount = params.integer("amount")?.unwrap_or(transaction.amount);
+    transaction.fee = params.integer("fee")?.unwrap_or(transaction.fee);
+    state.store.put_transaction(transaction.clone());
+    Ok(transaction.show(state.now()))
 }
 
 /// Sums up what happened, to the cent, for each account and mode.

@@ -13,29 +13,21 @@ use serde_json::json;
 /// Runs the jobs of the simulator's clock that are due, in order, each at its own time.
 pub(crate) fn run_due(state: &mut State) {
     let now = state.clock_millis();
-    while let Some((number, job)) = next(state, None, now) {
+    while let Some((number, job)) = state.store.next_job(None, now) {
+        let job = job.clone();
         run(state, number, &job);
     }
 }
 
 /// Runs the jobs of a test clock up to a time, in order.
 pub(crate) fn run_clock(state: &mut State, clock: &str, until: i64) {
-    while let Some((number, job)) = next(state, Some(clock), until) {
+    while let Some((number, job)) = state.store.next_job(Some(clock), until) {
+        let job = job.clone();
         state.store.change(clock, |record| {
             record.value["frozen_time"] = job.due.div_euclid(1_000).into();
         });
         run(state, number, &job);
     }
-}
-
-fn next(state: &State, clock: Option<&str>, until: i64) -> Option<(u64, ScheduledJob)> {
-    let due = state
-        .store
-        .jobs()
-        .iter()
-        .filter(|(_, job)| job.clock.as_deref() == clock && job.due <= until);
-    due.min_by_key(|(number, job)| (job.due, **number))
-        .map(|(number, job)| (*number, job.clone()))
 }
 
 fn run(state: &mut State, number: u64, scheduled: &ScheduledJob) {

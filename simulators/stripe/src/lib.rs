@@ -40,6 +40,7 @@ use state::{Endpoint, State};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use store::Store;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -81,6 +82,7 @@ impl Default for Settings {
 /// A running simulator. It stops when it is dropped.
 pub struct Simulator {
     address: SocketAddr,
+    shared: Arc<Shared>,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -114,9 +116,10 @@ impl Simulator {
             // It accepts connections until the task is aborted.
             let _ = axum::serve(listener, router).await;
         });
-        let deliver = tokio::spawn(webhooks::run(shared));
+        let deliver = tokio::spawn(webhooks::run(shared.clone()));
         Ok(Simulator {
             address,
+            shared,
             tasks: vec![serve, deliver],
         })
     }
@@ -137,6 +140,7 @@ impl Simulator {
 
 impl Drop for Simulator {
     fn drop(&mut self) {
+        self.shared.is_stopped.store(true, Ordering::Relaxed);
         for task in &self.tasks {
             task.abort();
         }

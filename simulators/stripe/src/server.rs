@@ -20,6 +20,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -29,6 +30,9 @@ const KEY_LIFETIME: i64 = 86_400;
 
 /// Handles every request.
 pub(crate) async fn handle(shared: Arc<Shared>, request: Request<Body>) -> Response<Body> {
+    if shared.is_stopped.load(Ordering::Relaxed) {
+        return hang_up();
+    }
     let (parts, body) = request.into_parts();
     let Ok(body) = to_bytes(body, MAX_BODY).await else {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
@@ -139,7 +143,7 @@ fn answer(shared: &Shared, incoming: &Incoming) -> (Answer, Option<Fault>) {
     };
     exchange.livemode = scope.livemode;
     let operation = format!("{} {}", incoming.method, pattern(&incoming.path));
-    if !shared.admit(&operation, state.tuning().rate_limit, state.clock_millis()) {
+    if !shared.admit(&operation, state.tuning(), state.clock_millis()) {
         return (exchange.refuse(&ApiError::rate_limit()), None);
     }
     let fault = state.faults.of_request(&incoming.method, &incoming.path);

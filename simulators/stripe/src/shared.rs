@@ -1,8 +1,10 @@
 //! What requests and deliveries share: the state, the accepted keys, and how much each operation is used.
 
 use crate::state::State;
+use crate::tuning::Tuning;
 use axum::http::HeaderMap;
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
@@ -13,6 +15,8 @@ pub(crate) struct Shared {
     pub(crate) api_keys: Vec<String>,
     /// Wakes the task that delivers events.
     pub(crate) wake: Notify,
+    /// Set when the simulator stops: connections that are still open get no answers then.
+    pub(crate) is_stopped: AtomicBool,
     traffic: Mutex<Traffic>,
 }
 
@@ -29,6 +33,7 @@ impl Shared {
             state: Mutex::new(state),
             api_keys,
             wake: Notify::new(),
+            is_stopped: AtomicBool::new(false),
             traffic: Mutex::default(),
         }
     }
@@ -46,14 +51,20 @@ impl Shared {
             .clone()
     }
 
-    /// Counts a request. Returns false if its operation had too many within a second.
-    pub(crate) fn admit(&self, operation: &str, limit: u32, now: i64) -> bool {
+    /// Counts a request. Returns false if its operation, or all of them together, had too many within a second.
+    pub(crate) fn admit(&self, operation: &str, tuning: &Tuning, now: i64) -> bool {
         let mut traffic = self.traffic.lock().unwrap_or_else(PoisonError::into_inner);
         *traffic.counts.entry(operation.to_owned()).or_default() += 1;
+        traffic.admit(operation, tuning.rate_limit, now) && traffic.admit("", tuning.total_rate_limit, now)
+    }
+}
+
+impl Traffic {
+    fn admit(&mut self, name: &str, limit: u32, now: i64) -> bool {
         if limit == 0 {
             return true;
         }
-        let recent = traffic.recent.entry(operation.to_owned()).or_default();
+        let recent = self.recent.entry(name.to_owned()).or_default();
         while recent.front().is_some_and(|time| *time <= now - 1_000) {
             recent.pop_front();
         }

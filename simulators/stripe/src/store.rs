@@ -9,9 +9,9 @@ use crate::tuning::Tuning;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// One change, as the state file has it.
@@ -36,7 +36,11 @@ pub(crate) struct Store {
     transactions: Vec<BalanceTransaction>,
     transaction_index: HashMap<String, usize>,
     jobs: BTreeMap<u64, ScheduledJob>,
+    /// Clock, time and number of each job.
+    job_times: BTreeSet<(Option<String>, i64, u64)>,
     deliveries: BTreeMap<u64, Delivery>,
+    /// Time and number of each delivery.
+    delivery_times: BTreeSet<(i64, u64)>,
     responses: HashMap<String, SavedResponse>,
     clock_offset: i64,
     tuning: Tuning,
@@ -62,11 +66,12 @@ impl Store {
             }
         }
         let rewritten = path.with_extension("new");
-        let mut file = File::create(&rewritten)?;
+        let mut file = BufWriter::new(File::create(&rewritten)?);
         for change in store.all() {
             serde_json::to_writer(&mut file, &[change])?;
             file.write_all(b"\n")?;
         }
+        file.flush()?;
         fs::rename(&rewritten, path)?;
         store.file = Some(OpenOptions::new().append(true).open(path)?);
         Ok(store)
@@ -133,17 +138,27 @@ impl Store {
             }
             Change::Job(number, Some(job)) => {
                 self.last_number = self.last_number.max(number);
+                self.job_times.insert((job.clock.clone(), job.due, number));
                 self.jobs.insert(number, job);
             }
             Change::Job(number, None) => {
-                self.jobs.remove(&number);
+                if let Some(job) = self.jobs.remove(&number) {
+                    self.job_times.remove(&(job.clock, job.due, number));
+                }
             }
             Change::Delivery(number, Some(delivery)) => {
                 self.last_number = self.last_number.max(number);
-                self.deliveries.insert(number, delivery);
+                self.delivery_times.insert((delivery.due, number));
+                if let Some(before) = self.deliveries.insert(number, delivery.clone())
+                    && before.due != delivery.due
+                {
+                    self.delivery_times.remove(&(before.due, number));
+                }
             }
             Change::Delivery(number, None) => {
-                self.deliveries.remove(&number);
+                if let Some(delivery) = self.deliveries.remove(&number) {
+                    self.delivery_times.remove(&(delivery.due, number));
+                }
             }
             Change::Response(key, response) => {
                 self.responses.insert(key, response);
@@ -269,6 +284,14 @@ impl Store {
         self.apply(Change::Job(number, Some(job)));
     }
 
+    /// Returns the first job of a clock that is due at a time.
+    pub(crate) fn next_job(&self, clock: Option<&str>, until: i64) -> Option<(u64, &ScheduledJob)> {
+        let clock = clock.map(str::to_owned);
+        let start = (clock.clone(), i64::MIN, 0);
+        let (_, _, number) = self.job_times.range(start..=(clock, until, u64::MAX)).next()?;
+        Some((*number, self.jobs.get(number)?))
+    }
+
     pub(crate) fn jobs(&self) -> &BTreeMap<u64, ScheduledJob> {
         &self.jobs
     }
@@ -281,6 +304,13 @@ impl Store {
     pub(crate) fn put_delivery(&mut self, number: u64, delivery: Delivery) {
         self.note(|| Change::Delivery(number, Some(delivery.clone())));
         self.apply(Change::Delivery(number, Some(delivery)));
+    }
+
+    /// Returns the deliveries that are due at a time, in order.
+    pub(crate) fn due_deliveries(&self, now: i64) -> impl Iterator<Item = u64> {
+        self.delivery_times
+            .range(..=(now, u64::MAX))
+            .map(|(_, number)| *number)
     }
 
     pub(crate) fn deliveries(&self) -> &BTreeMap<u64, Delivery> {

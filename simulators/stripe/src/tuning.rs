@@ -34,6 +34,8 @@ pub(crate) struct Tuning {
     pub(crate) delivery_timeout: u64,
     /// Requests a second for each operation, or zero for no limit. Stripe allows 25.
     pub(crate) rate_limit: u32,
+    /// Requests a second for all operations together, or zero for no limit. Stripe allows 100, and 25 in a sandbox.
+    pub(crate) total_rate_limit: u32,
     /// Whether a bank takes the disputed amount and its fee as soon as a dispute opens.
     pub(crate) withdraw_on_dispute: bool,
     /// Whether a new card from the portal also becomes the default of subscriptions that have one of their own.
@@ -55,6 +57,7 @@ impl Default for Tuning {
             max_attempts: 1_000,
             delivery_timeout: 10_000,
             rate_limit: 0,
+            total_rate_limit: 0,
             withdraw_on_dispute: true,
             portal_updates_subscriptions: false,
             return_dispute_fee: false,

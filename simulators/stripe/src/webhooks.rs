@@ -42,16 +42,11 @@ pub(crate) async fn run(shared: Arc<Shared>) {
             jobs::run_due(&mut state);
             let now = real_millis();
             let busy = in_flight.lock().expect("no task panics with the lock");
-            let mut due: Vec<(i64, u64)> = state
+            let due = state
                 .store
-                .deliveries()
-                .iter()
-                .filter(|(number, delivery)| delivery.due <= now && !busy.contains(*number))
-                .map(|(number, delivery)| (delivery.due, *number))
-                .collect();
-            due.sort_unstable();
-            due.truncate(MAX_IN_FLIGHT.saturating_sub(busy.len()));
-            due.into_iter().map(|(_, number)| number).collect()
+                .due_deliveries(now)
+                .filter(|number| !busy.contains(number));
+            due.take(MAX_IN_FLIGHT.saturating_sub(busy.len())).collect()
         };
         for number in due {
             in_flight

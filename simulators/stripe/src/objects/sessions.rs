@@ -338,7 +338,7 @@ pub(crate) fn pay(
     if let Some(customer) = &customer {
         payment_methods::attach_to(state, call, method, customer);
     }
-    let email = maybe_text(&session, "customer_email").map_or_else(|| billing["email"].clone(), Value::from);
+    let email = email_of(state, &session, &billing);
     let is_paid = matches!(status, "succeeded" | "requires_capture");
     let mut changes = json!({
         "status": "complete",
@@ -364,6 +364,13 @@ pub(crate) fn pay(
     Ok(state.update(call, id, &changes, Some("checkout.session.completed")))
 }
 
+/// Returns the email address of a donor: that of the session, of its customer, or what was entered on the page.
+fn email_of(state: &State, session: &Value, billing: &Value) -> Value {
+    let customer = state.object(text(session, "customer"));
+    let known = maybe_text(session, "customer_email").or(maybe_text(&customer, "email"));
+    known.map_or_else(|| billing["email"].clone(), Value::from)
+}
+
 /// Returns the customer of a session. Subscriptions need one, single payments only if the session says so.
 fn prepare_customer(state: &mut State, call: &Call, session: &Value, billing: &Value) -> Option<String> {
     let id = text(session, "id");
@@ -376,7 +383,7 @@ fn prepare_customer(state: &mut State, call: &Call, session: &Value, billing: &V
     if text(session, "mode") == "payment" && text(session, "customer_creation") != "always" {
         return None;
     }
-    let email = maybe_text(session, "customer_email").map_or_else(|| billing["email"].clone(), Value::from);
+    let email = email_of(state, session, billing);
     let customer = customers::create_with(state, call, &json!({ "email": email, "name": billing["name"] }));
     let customer = text(&customer, "id").to_owned();
     state.hide(id, &json!({ "customer": customer }));
