@@ -91,7 +91,7 @@ const base = await new Promise((done) =>
 const url = new URL(base);
 const client = (key, options = {}) =>
   new Stripe(key, {
-    host: url.hostname, port: url.port, protocol: "http", maxNetworkRetries: 0, timeout: 2_000,
+    host: url.hostname, port: url.port, protocol: "http", maxNetworkRetries: 0, timeout: 20_000,
     httpClient: Stripe.createFetchHttpClient(async (...request) => {
       const response = await fetch(...request);
       response.clone().json().then(record, () => {});
@@ -111,6 +111,9 @@ const totals = async () => (await (await fetch(`${base}/simulator/totals`)).json
 async function idle() {
   const answer = await control("idle");
   assert.ok(answer.idle, JSON.stringify(answer));
+}
+async function until(isTrue) {
+  while (!isTrue()) await new Promise((done) => setTimeout(done, 20));
 }
 const seen = (type, id) => events.filter((event) => event.type === type && (!id || event.object.id === id));
 const page = (link, fields) =>
@@ -345,23 +348,24 @@ const stories = {
   async "requests that time out or break off have acted"() {
     const count = async () => (await stripe.checkout.sessions.list({ limit: 100 }).autoPagingToArray({ limit: 1_000 })).length;
     const before = await count();
-    const short = client(KEY, { timeout: 300 });
-    const create = (key) => short.checkout.sessions.create({
+    const short = client(KEY, { timeout: 1_500 });
+    const create = (key, by = short) => by.checkout.sessions.create({
       mode: "payment", success_url: "http://127.0.0.1/", line_items: [item(1_000)],
     }, { idempotencyKey: key });
-    await control("faults", { kind: "timeout_after", path: "/v1/checkout", count: 1, seconds: 5 });
+    await control("faults", { kind: "timeout_after", path: "/v1/checkout", count: 1, seconds: 10 });
     await assert.rejects(create("lost-1"), Stripe.errors.StripeConnectionError);
     await control("faults", { kind: "hang_up_after", path: "/v1/checkout", count: 1 });
     await assert.rejects(create("lost-2"), Stripe.errors.StripeConnectionError);
-    await create("lost-1");
-    await create("lost-2");
+    const patient = client(KEY, { timeout: 20_000 });
+    await create("lost-1", patient);
+    await create("lost-2", patient);
     assert.equal(await count(), before + 2);
     await control("faults", { kind: "rate_limit", count: 1 });
     await assert.rejects(stripe.balance.retrieve(), Stripe.errors.StripeRateLimitError);
     await control("down", { down: true });
     await assert.rejects(stripe.balance.retrieve(), Stripe.errors.StripeConnectionError);
     await control("down", { down: false });
-    await control("tuning", { rate_limit: 25 });
+    await control("tuning", { rate_limit: 5 });
     const burst = await Promise.allSettled(Array.from({ length: 40 }, () => stripe.balance.retrieve()));
     assert.ok(burst.filter((each) => each.status === "rejected").every((each) => each.reason.statusCode === 429));
     assert.ok(burst.some((each) => each.status === "rejected"));
@@ -372,7 +376,7 @@ const stories = {
     await control("tuning", { retries: [30] });
     isRefusing = true;
     const first = await stripe.customers.create({ name: "Retry" });
-    await new Promise((done) => setTimeout(done, 300));
+    await until(() => seen("customer.created", first.id).length >= 2);
     isRefusing = false;
     await idle();
     const sent = seen("customer.created", first.id);
@@ -385,7 +389,7 @@ const stories = {
       assert.equal((await stripe.events.list({ type: "customer.created", limit: 1 })).data[0].data.object.id, id);
     }
     await control("seed", { seed: 7 });
-    await control("faults", { kind: "reorder_events", seconds: 0.5, count: 12 });
+    await control("faults", { kind: "reorder_events", seconds: 1.5, count: 12 });
     const created = [];
     for (let index = 0; index < 12; index++) created.push((await stripe.customers.create({})).id);
     await idle();

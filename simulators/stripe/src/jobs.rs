@@ -90,7 +90,9 @@ pub(crate) fn end_debit(state: &mut State, call: &Call, charge: &str, failure: O
         } else {
             let failed = state.object(invoice);
             subscriptions::after_failure(state, call, &failed);
-            if let Some(subscription) = invoices::subscription_of(&failed) {
+            let subscription = invoices::subscription_of(&failed);
+            let is_active = |id: &String| text(&state.object(id), "status") == "active";
+            if let Some(subscription) = subscription.filter(is_active) {
                 let changes = json!({ "status": "past_due" });
                 state.update(
                     call,

@@ -1,8 +1,8 @@
 //! Simulates the part of Stripe that Causeway uses, with the objects of API version `2026-10-28.endive`.
 //!
 //! It is a program of its own, and a library for tests that want it in their own process. Objects are JSON as the API shows
-//! them, in one [`store::Store`]; each module below `objects` has the operations of one object. All money is in balance
-//! transactions, and the balance is their sum. Everything that takes time is a job of the [`records::Job`] kind that runs
+//! them, in one `Store`; each module below `objects` has the operations of one object. All money is in balance
+//! transactions, and the balance is their sum. Everything that takes time is a `Job` that runs
 //! by a clock which tests can move. The control interface below `/simulator` arms faults and makes decisions that banks
 //! make; see the README of this folder.
 
