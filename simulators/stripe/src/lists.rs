@@ -36,6 +36,15 @@ impl Range {
     }
 }
 
+const PARAMS: &[&str] = &[
+    "created",
+    "ending_before",
+    "expand",
+    "limit",
+    "starting_after",
+    "types",
+];
+
 /// The parameters that all lists have.
 pub(crate) struct ListParams {
     pub(crate) limit: usize,
@@ -45,7 +54,9 @@ pub(crate) struct ListParams {
 }
 
 impl ListParams {
-    pub(crate) fn read(params: &Params) -> Result<ListParams> {
+    /// Reads the parameters. A filter that the list does not have is refused, because ignoring it would show too much.
+    pub(crate) fn read(params: &Params, filters: &[&str]) -> Result<ListParams> {
+        params.allow(&[PARAMS, filters].concat())?;
         let limit = params.integer("limit")?.unwrap_or(10);
         if !(1..=100).contains(&limit) {
             return Err(params.error("limit", "This value must be between 1 and 100."));
@@ -77,19 +88,19 @@ pub(crate) fn page(found: impl Iterator<Item = Value>, params: &ListParams, url:
 
 /// Lists the objects of a kind whose fields equal the parameters of the same names.
 pub(crate) fn list(state: &State, call: &Call, kind: &str, url: &str, filters: &[&str]) -> Result<Value> {
-    list_where(state, call, kind, url, filters, |_| true)
+    list_where(state, call, (kind, url), filters, &[], |_| true)
 }
 
-/// Lists the objects of a kind like [`list`], if they also pass a test.
+/// Lists the objects of a kind like [`list`], if they also pass a test, which reads other parameters.
 pub(crate) fn list_where(
     state: &State,
     call: &Call,
-    kind: &str,
-    url: &str,
+    (kind, url): (&str, &str),
     filters: &[&str],
+    others: &[&str],
     is_wanted: impl Fn(&Value) -> bool,
 ) -> Result<Value> {
-    let params = ListParams::read(&call.params)?;
+    let params = ListParams::read(&call.params, &[filters, others].concat())?;
     for cursor in [&params.starting_after, &params.ending_before]
         .into_iter()
         .flatten()

@@ -124,7 +124,7 @@ pub(crate) fn retrieve(state: &State, call: &Call, id: &str) -> Result<Value> {
 
 /// `GET /v1/balance_transactions`
 pub(crate) fn list(state: &State, call: &Call) -> Result<Value> {
-    let params = ListParams::read(&call.params)?;
+    let params = ListParams::read(&call.params, &["currency", "payout", "source", "type"])?;
     if let Some(after) = &params.starting_after {
         retrieve(state, call, after)?;
     }

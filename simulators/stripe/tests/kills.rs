@@ -1,21 +1,28 @@
 //! Kills the simulator at random moments while clients charge cards, and counts what its state file has afterwards.
 
 use serde_json::Value;
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 const KILLS: u64 = 10;
 const CLIENTS: u64 = 4;
 
-fn start(address: SocketAddr, state: &Path) -> Child {
+fn start(address: SocketAddr, state: &Path, webhooks: &str) -> Child {
     let mut child = Command::new(env!("CARGO_BIN_EXE_stripe-simulator"))
-        .args(["--listen", &address.to_string(), "--state"])
+        .args([
+            "--listen",
+            &address.to_string(),
+            "--webhook-url",
+            webhooks,
+            "--state",
+        ])
         .arg(state)
         .stdout(Stdio::piped())
         .spawn()
@@ -41,6 +48,39 @@ fn send(address: SocketAddr, method: &str, path: &str, headers: &str, body: &str
     serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()
 }
 
+/// Accepts events and notes which charges succeeded. Returns its URL.
+fn receive(charges: Arc<Mutex<HashSet<String>>>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut reader = BufReader::new(stream.unwrap());
+            let mut length = 0;
+            let mut line = String::new();
+            // A process that is killed breaks off.
+            while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
+                if let Some(value) = line.strip_prefix("Content-Length: ") {
+                    length = value.trim().parse().unwrap();
+                }
+                line.clear();
+            }
+            let mut body = vec![0; length];
+            if reader.read_exact(&mut body).is_ok()
+                && let Ok(event) = serde_json::from_slice::<Value>(&body)
+            {
+                if event["type"] == "charge.succeeded" {
+                    let id = event["data"]["object"]["id"].as_str().unwrap();
+                    charges.lock().unwrap().insert(id.to_owned());
+                }
+                let _ = reader
+                    .get_mut()
+                    .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+            }
+        }
+    });
+    url
+}
+
 /// Charges a card again and again with the same key until an answer arrives.
 fn charge(address: SocketAddr, key: &str, amount: u64) {
     let body = format!("amount={amount}&currency=usd&payment_method=pm_card_visa&confirm=true");
@@ -61,7 +101,9 @@ fn every_charge_exists_once_however_often_the_process_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut child = start(address, &state);
+    let delivered = Arc::new(Mutex::new(HashSet::new()));
+    let webhooks = receive(delivered.clone());
+    let mut child = start(address, &state, &webhooks);
     let is_done = Arc::new(AtomicBool::new(false));
     let (count, sum) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let clients: Vec<_> = (0..CLIENTS)
@@ -86,14 +128,15 @@ fn every_charge_exists_once_however_often_the_process_is_killed() {
         thread::sleep(Duration::from_millis(20 + round * 37 % 60));
         child.kill().unwrap();
         child.wait().unwrap();
-        child = start(address, &state);
+        child = start(address, &state, &webhooks);
     }
     is_done.store(true, Ordering::Relaxed);
     for client in clients {
         client.join().unwrap();
     }
     // The balance transactions of the last charges are due within a second.
-    send(address, "POST", "/simulator/idle", "", "").unwrap();
+    let idle = send(address, "POST", "/simulator/idle", "", "{\"timeout_ms\": 60000}").unwrap();
+    assert_eq!(idle["idle"], true, "{idle}");
     let totals = send(address, "GET", "/simulator/totals", "", "").unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
@@ -104,6 +147,11 @@ fn every_charge_exists_once_however_often_the_process_is_killed() {
     assert_eq!(scope["charges"]["succeeded"]["count"], count);
     assert_eq!(scope["charges"]["succeeded"]["amount"], sum);
     assert_eq!(scope["transactions"]["charge"]["count"], count);
+    assert_eq!(
+        delivered.lock().unwrap().len() as u64,
+        count,
+        "an event for every charge"
+    );
     let fees = scope["fees"].as_u64().unwrap();
     assert_eq!(scope["balance"]["total"], sum - fees);
 }

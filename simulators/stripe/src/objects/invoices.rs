@@ -566,7 +566,8 @@ pub(crate) fn retrieve(state: &State, call: &Call, id: &str) -> Result<Value> {
 pub(crate) fn list(state: &State, call: &Call) -> Result<Value> {
     let wanted = call.params.text("subscription");
     let filters = &["customer", "status", "collection_method"];
-    lists::list_where(state, call, KIND, "/v1/invoices", filters, |invoice| {
+    let others = &["subscription"];
+    lists::list_where(state, call, (KIND, "/v1/invoices"), filters, others, |invoice| {
         wanted.is_none() || subscription_of(invoice).as_deref() == wanted
     })
 }
@@ -576,7 +577,8 @@ pub(crate) fn list_payments(state: &State, call: &Call) -> Result<Value> {
     let payment = call.params.nested("payment");
     let wanted = payment.text("payment_intent");
     let filters = &["invoice", "status"];
-    lists::list_where(state, call, PAYMENT, "/v1/invoice_payments", filters, |payment| {
+    let list = (PAYMENT, "/v1/invoice_payments");
+    lists::list_where(state, call, list, filters, &["payment"], |payment| {
         wanted.is_none() || maybe_text(&payment["payment"], "payment_intent") == wanted
     })
 }

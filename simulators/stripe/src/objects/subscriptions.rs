@@ -22,6 +22,28 @@ const MAX_WEBHOOK_HOLD: i64 = 72 * 3_600;
 const TRIAL_NOTICE: i64 = 3 * DAY;
 const HOUR_MILLIS: i64 = 3_600_000;
 
+#[rustfmt::skip]
+const CREATE_PARAMS: &[&str] = &[
+    "add_invoice_items", "application_fee_percent", "automatic_tax", "backdate_start_date",
+    "billing_cycle_anchor", "billing_cycle_anchor_config", "billing_mode", "billing_schedules",
+    "billing_thresholds", "cancel_at", "cancel_at_period_end", "collection_method", "currency", "customer",
+    "customer_account", "days_until_due", "default_payment_method", "default_source", "default_tax_rates",
+    "description", "discounts", "expand", "invoice_settings", "items", "metadata", "off_session",
+    "on_behalf_of", "payment_behavior", "payment_settings", "pending_invoice_item_interval",
+    "proration_behavior", "transfer_data", "trial_end", "trial_from_plan", "trial_period_days",
+    "trial_settings",
+];
+#[rustfmt::skip]
+const UPDATE_PARAMS: &[&str] = &[
+    "add_invoice_items", "application_fee_percent", "automatic_tax", "billing_cycle_anchor",
+    "billing_schedules", "billing_thresholds", "cancel_at", "cancel_at_period_end", "cancellation_details",
+    "collection_method", "days_until_due", "default_payment_method", "default_source", "default_tax_rates",
+    "description", "discounts", "expand", "invoice_settings", "items", "metadata", "off_session",
+    "on_behalf_of", "pause_collection", "payment_behavior", "payment_settings",
+    "pending_invoice_item_interval", "proration_behavior", "proration_date", "transfer_data", "trial_end",
+    "trial_from_plan", "trial_settings",
+];
+
 /// Returns the end of the period after `count` intervals. Months end on the day of the anchor, or on their last day.
 fn add_intervals(anchor: i64, interval: &str, count: i64) -> i64 {
     let start = Timestamp::from_second(anchor)
@@ -530,6 +552,7 @@ fn clock_of(state: &State, customer: &str) -> Option<String> {
 
 /// `POST /v1/subscriptions`
 pub(crate) fn create(state: &mut State, call: &Call) -> Result<Value> {
+    call.params.allow(CREATE_PARAMS)?;
     let customer = call.params.required("customer")?;
     state.find(&call.scope, customers::KIND, customer)?;
     let clock = clock_of(state, customer);
@@ -624,6 +647,7 @@ fn settings_value(settings: &Params) -> Value {
 
 /// `POST /v1/subscriptions/{id}`
 pub(crate) fn update(state: &mut State, call: &Call, id: &str) -> Result<Value> {
+    call.params.allow(UPDATE_PARAMS)?;
     let subscription = state.find(&call.scope, KIND, id)?.clone();
     let clock = maybe_text(&subscription, "test_clock").map(str::to_owned);
     state.at_clock(clock.as_deref(), |state| update_at(state, call, &subscription))
@@ -808,6 +832,8 @@ pub(crate) fn update_item(state: &mut State, call: &Call, id: &str) -> Result<Va
 
 /// `DELETE /v1/subscriptions/{id}`
 pub(crate) fn cancel(state: &mut State, call: &Call, id: &str) -> Result<Value> {
+    call.params
+        .allow(&["cancellation_details", "expand", "invoice_now", "prorate"])?;
     let subscription = state.find(&call.scope, KIND, id)?.clone();
     if text(&subscription, "status") == "canceled" {
         return Err(ApiError::no_such(KIND, id));
@@ -865,7 +891,7 @@ pub(crate) fn retrieve(state: &State, call: &Call, id: &str) -> Result<Value> {
 
 /// `GET /v1/subscriptions`. Canceled ones are listed only with `status=canceled` or `status=all`.
 pub(crate) fn list(state: &State, call: &Call) -> Result<Value> {
-    let params = ListParams::read(&call.params)?;
+    let params = ListParams::read(&call.params, &["customer", "status"])?;
     let status = call.params.text("status");
     let customer = call.params.text("customer");
     let found = state
