@@ -4,7 +4,7 @@ use crate::cards::Behavior;
 use crate::error::ApiError;
 use crate::json::{maybe_text, text};
 use crate::objects::{
-    charges, invoices, payment_intents, payment_methods, payouts, refunds, sessions, subscriptions,
+    charges, invoices, payment_intents, payment_methods, payouts, refunds, renewals, sessions,
 };
 use crate::records::{Job, ScheduledJob};
 use crate::state::{Call, State};
@@ -48,13 +48,13 @@ fn run(state: &mut State, number: u64, scheduled: &ScheduledJob) {
         Job::ExpireSession { session } => {
             sessions::end(state, &call, session);
         }
-        Job::Renew { subscription } => subscriptions::renew(state, &call, subscription),
-        Job::EndTrial { subscription } => subscriptions::end_trial(state, &call, subscription),
+        Job::Renew { subscription } => renewals::renew(state, &call, subscription),
+        Job::EndTrial { subscription } => renewals::end_trial(state, &call, subscription),
         Job::ResumeCollection { subscription } => {
-            subscriptions::resume_collection(state, &call, subscription);
+            renewals::resume_collection(state, &call, subscription);
         }
-        Job::FinalizeInvoice { invoice } => subscriptions::finalize_renewal(state, &call, invoice),
-        Job::RetryInvoice { invoice } => subscriptions::retry(state, &call, invoice),
+        Job::FinalizeInvoice { invoice } => renewals::finalize_renewal(state, &call, invoice),
+        Job::RetryInvoice { invoice } => renewals::retry(state, &call, invoice),
         Job::PayPayout { payout } => {
             payouts::pay(state, &call, payout);
         }
@@ -86,10 +86,10 @@ pub(crate) fn end_debit(state: &mut State, call: &Call, charge: &str, failure: O
     if let Some(invoice) = maybe_text(&hidden, "invoice") {
         if error.is_none() {
             let paid = invoices::mark_paid(state, call, invoice, Some(intent));
-            subscriptions::after_payment(state, call, &paid);
+            renewals::after_payment(state, call, &paid);
         } else {
             let failed = state.object(invoice);
-            subscriptions::after_failure(state, call, &failed);
+            renewals::after_failure(state, call, &failed);
             let subscription = invoices::subscription_of(&failed);
             let is_active = |id: &String| text(&state.object(id), "status") == "active";
             if let Some(subscription) = subscription.filter(is_active) {

@@ -3,8 +3,9 @@
 use crate::error::{ApiError, Result};
 use crate::lists;
 use crate::objects::{
-    accounts, catalog, charges, customers, disputes, invoices, payment_intents, payment_methods, payouts,
-    portal, refunds, sessions, setup_intents, subscriptions, test_clocks,
+    accounts, catalog, charges, customers, disputes, invoice_items, invoices, payment_intents,
+    payment_methods, payouts, portal, refunds, renewals, sessions, setup_intents, subscription_items,
+    subscriptions, test_clocks,
 };
 use crate::state::{Call, State};
 use crate::transactions;
@@ -54,9 +55,9 @@ pub(crate) fn dispatch(state: &mut State, call: &Call, method: &str, path: &str)
         ("GET", ["events"]) => lists::list(state, call, "event", "/v1/events", &["type"]),
         ("GET", ["events", id]) => state.find(&call.scope, "event", id).cloned(),
 
-        ("POST", ["invoiceitems"]) => invoices::create_item(state, call),
+        ("POST", ["invoiceitems"]) => invoice_items::create_item(state, call),
         ("GET", ["invoiceitems", id]) => state.find(&call.scope, "invoiceitem", id).cloned(),
-        ("DELETE", ["invoiceitems", id]) => invoices::delete_item(state, call, id),
+        ("DELETE", ["invoiceitems", id]) => invoice_items::delete_item(state, call, id),
         ("GET", ["invoice_payments"]) => invoices::list_payments(state, call),
         ("GET", ["invoice_payments", id]) => state.find(&call.scope, "invoice_payment", id).cloned(),
         ("POST", ["invoices"]) => invoices::create(state, call),
@@ -67,7 +68,7 @@ pub(crate) fn dispatch(state: &mut State, call: &Call, method: &str, path: &str)
         ("DELETE", ["invoices", id]) => invoices::delete(state, call, id),
         ("POST", ["invoices", id, "finalize"]) => invoices::finalize_request(state, call, id),
         ("POST", ["invoices", id, "mark_uncollectible"]) => invoices::abandon_request(state, call, id, "uncollectible"),
-        ("POST", ["invoices", id, "pay"]) => subscriptions::pay_invoice(state, call, id),
+        ("POST", ["invoices", id, "pay"]) => renewals::pay_invoice(state, call, id),
         ("POST", ["invoices", id, "send"]) => invoices::send(state, call, id),
         ("POST", ["invoices", id, "void"]) => invoices::abandon_request(state, call, id, "void"),
 
@@ -118,8 +119,8 @@ pub(crate) fn dispatch(state: &mut State, call: &Call, method: &str, path: &str)
         ("POST", ["subscriptions", id]) => subscriptions::update(state, call, id),
         ("DELETE", ["subscriptions", id]) => subscriptions::cancel(state, call, id),
         ("POST", ["subscriptions", id, "resume"]) => subscriptions::resume(state, call, id),
-        ("GET", ["subscription_items"]) => subscriptions::list_items(state, call),
-        ("GET", ["subscription_items", id]) => subscriptions::retrieve_item(state, call, id),
+        ("GET", ["subscription_items"]) => subscription_items::list_items(state, call),
+        ("GET", ["subscription_items", id]) => subscription_items::retrieve_item(state, call, id),
         ("POST", ["subscription_items", id]) => subscriptions::update_item(state, call, id),
 
         ("POST", ["test_helpers", "test_clocks"]) => test_clocks::create(state, call),

@@ -5,7 +5,7 @@ use crate::ids::new_id;
 use crate::json::{embedded_list, maybe_text, merge_metadata, number, text};
 use crate::lists;
 use crate::objects::payment_intents::{self, Presence};
-use crate::objects::{catalog, customers, invoices, payment_methods, subscriptions};
+use crate::objects::{catalog, customers, invoices, payment_methods, renewals, subscriptions};
 use crate::params::Params;
 use crate::records::Job;
 use crate::state::{Call, DAY, State};
@@ -454,7 +454,7 @@ fn subscribe(
     // A bank debit that is not confirmed yet starts the subscription, too.
     let active = state.update(call, &subscription, &json!({ "status": "active" }), None);
     state.emit(call, "customer.subscription.created", &active, None);
-    let invoice = subscriptions::create_invoice(state, call, &subscription, "subscription_create");
+    let invoice = renewals::create_invoice(state, call, &subscription, "subscription_create");
     let invoice = text(&invoice, "id").to_owned();
     invoices::finalize(state, call, &invoice);
     let intent = text(&hidden, "payment_intent");
