@@ -24,7 +24,7 @@ if [ "$(cat "$tools/installed" 2>/dev/null)" != "${packages[*]} ${python_package
     echo "${packages[*]} ${python_packages[*]}" >"$tools/installed"
 fi
 if [ -z "${SIMULATOR:-}" ]; then
-    cargo build --quiet --package stripe-simulator
+    cargo build --quiet --workspace --bin stripe-simulator
     SIMULATOR=${CARGO_TARGET_DIR:-$PWD/target}/debug/stripe-simulator
 fi
 
