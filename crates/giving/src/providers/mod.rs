@@ -1,6 +1,7 @@
 //! Payment providers: how donations are paid. The settings choose one.
 
 pub mod link;
+pub mod stripe;
 pub mod test;
 
 use crate::ledger::entry::Mode;
