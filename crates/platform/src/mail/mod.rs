@@ -6,6 +6,7 @@
 //! retried.
 
 mod greeting;
+mod html;
 mod message;
 mod retry;
 pub mod store;
@@ -18,8 +19,7 @@ use crate::clock::Clock;
 use crate::db::{Db, Tx};
 use crate::email_address::EmailAddress;
 use anyhow::Context;
-use lettre::message::Mailbox;
-use lettre::message::header::ContentType;
+use lettre::message::{Mailbox, MultiPart};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use message::write;
 use metrics::Counter;
@@ -372,11 +372,11 @@ impl Mailer {
         let mut message = Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, email.to.parse()?))
-            .subject(&email.subject)
-            .header(ContentType::TEXT_PLAIN);
+            .subject(&email.subject);
         if id.is_some() {
             message = message.message_id(id);
         }
-        Ok(message.body(email.text.clone())?)
+        let html = html::render(&email.subject, &email.text);
+        Ok(message.multipart(MultiPart::alternative_plain_html(email.text.clone(), html))?)
     }
 }
