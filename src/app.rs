@@ -58,6 +58,10 @@ use giving::ledger::anchors::log::AnchorLog;
 use giving::ledger::anchors::place::Place;
 use giving::ledger::writer::Writer;
 use giving::moderation::Moderation;
+use giving::payments::Payments;
+use giving::providers::Provider;
+use giving::providers::stripe::client::Client as StripeClient;
+use giving::providers::stripe::settings::StripeSettings;
 use giving::recorder::Recorder;
 use ingest::Importer;
 use platform::blobs::Blobs;
@@ -135,6 +139,8 @@ pub struct GivingParts {
     pub in_flight: InFlight,
     /// Rate limits of donations that are started, by network.
     pub checkouts: RateLimiter,
+    /// The client of Stripe, if that is the provider.
+    stripe: Option<StripeClient>,
 }
 
 /// The public URL of the server, and what depends on it.
@@ -284,6 +290,15 @@ impl App {
             anchors: AnchorLog::new(db.clone(), clock.clone(), secret.clone(), store, places),
             in_flight: InFlight::default(),
             checkouts: rate_limiter("checkouts", Limiter::new(now)),
+            stripe: match config.giving {
+                Provider::Stripe(_) => {
+                    let StripeSettings {
+                        api_base, secret_key, ..
+                    } = &config.stripe;
+                    Some(StripeClient::new(api_base, secret_key.clone())?)
+                }
+                _ => None,
+            },
         };
         let site = SiteParts {
             nonprofit_json: NonprofitJson::new(directory.causes(), &urls, config.compat),
@@ -378,8 +393,26 @@ impl App {
             public_url: &self.site.public_url,
             secret: &self.secret,
             time_zone: &self.config.time_zone,
+            recipient: self.config.recipient.as_ref(),
             receipts_per_hour: self.config.checkout.receipts_per_hour,
         }
+    }
+
+    /// Returns the parts of the state that handle payments by Stripe, if that is the provider.
+    pub fn payments(&self) -> Option<Payments<'_>> {
+        Some(Payments {
+            settlement: self.settlement(),
+            stripe: self.giving.stripe.as_ref()?,
+            mode: self.config.giving.mode(),
+            store: self.store,
+            fees_paid_by: self.config.fees_paid_by,
+        })
+    }
+
+    /// Returns the origin of the page where donors pay, if that is a page of Stripe.
+    pub fn payment_page(&self) -> Option<&str> {
+        let is_stripe = matches!(self.config.giving, Provider::Stripe(_));
+        is_stripe.then(|| self.config.stripe.payment_page_origin())
     }
 
     /// Returns whether donate links may redirect to a registered origin on the donor's own machine without a proof. In test

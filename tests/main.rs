@@ -26,4 +26,5 @@ mod wait;
 mod api;
 mod cli;
 mod dashboard;
+mod payments;
 mod site;

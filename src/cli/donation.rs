@@ -12,6 +12,7 @@ use giving::donations::store;
 use giving::donations::{Label, NewDonation, OPERATOR, RecipientName, RecordedEntry, Refund, find_recipient};
 use giving::export::{Format, export};
 use giving::ledger::entry::Mode;
+use giving::payments::refunds::AskedRefund;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use platform::clock::rfc3339;
@@ -56,8 +57,14 @@ pub(super) enum Donation {
         #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
         at_once: u16,
     },
-    /// Record a refund of a donation or a part of it; recording it again changes nothing
-    #[command(after_help = "Example:\n  causeway donation refund --external-id ch_1 --amount 500")]
+    /// Refund a donation or a part of it at Stripe, or record a refund that was made elsewhere, which changes nothing if it is
+    /// recorded again
+    ///
+    /// With --source site and the ID of a donation that was paid with Stripe, the money goes back to the donor. With --refund-id,
+    /// and for all other donations, the refund is only recorded.
+    #[command(
+        after_help = "Examples:\n  causeway donation refund --source site --external-id 0b6f8a3e-8a2f-8f0a-9c1d-5f8e1f3f2a11\n  causeway donation refund --external-id ch_1 --amount 500"
+    )]
     Refund(RefundArgs),
     /// Write the whole ledger to standard output
     #[command(after_help = "Example:\n  causeway donation export --csv > ledger.csv")]
@@ -140,6 +147,23 @@ pub(super) struct RefundArgs {
     refund_id: Option<Label>,
 }
 
+/// Refunds a donation at Stripe, if it was paid there and no refund is named.
+async fn refund_at_stripe(app: &App, args: &RefundArgs) -> anyhow::Result<Option<AskedRefund>> {
+    let id = Uuid::try_parse(args.external_id.as_str()).ok();
+    let (Some(payments), Some(id), None, "site") =
+        (app.payments(), id, &args.refund_id, args.source.as_str())
+    else {
+        return Ok(None);
+    };
+    let Some(donation) = checkout::find(&app.db, id).await? else {
+        return Ok(None);
+    };
+    if donation.payment.charge.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(payments.refund(donation, args.amount).await?))
+}
+
 fn parse_amount(text: &str) -> Result<Cents, String> {
     let cents = text.parse().ok().and_then(Cents::positive);
     cents.ok_or_else(|| format!("enter a whole number of cents from 1 to {}", Cents::MAX.get()))
@@ -178,6 +202,9 @@ impl Donation {
                 print_import(output, &imported.await?)
             }
             Donation::Refund(args) => {
+                if let Some(refunded) = refund_at_stripe(app, &args).await? {
+                    return print_refunded(output, &refunded);
+                }
                 let refund = Refund {
                     source: args.source,
                     external_id: args.external_id,
@@ -306,6 +333,22 @@ fn to_json(donation: &RecordedDonation) -> serde_json::Value {
         "designation": donation.designation,
         "partnerDonationId": donation.partner_id,
         "recordedAt": rfc3339(donation.recorded_at),
+    })
+}
+
+fn print_refunded(output: Output, refund: &AskedRefund) -> anyhow::Result<()> {
+    let value = json!({
+        "refund": refund.id,
+        "amount": refund.amount.get(),
+        "confirmed": refund.is_confirmed,
+    });
+    output.print(&value, || {
+        let how = if refund.is_confirmed {
+            "is on its way to the donor"
+        } else {
+            "was asked for; it is recorded when Stripe confirms it"
+        };
+        format!("refund {} of {} {how}", refund.id, refund.amount)
     })
 }
 

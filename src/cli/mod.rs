@@ -21,6 +21,7 @@ mod line;
 mod matching;
 mod mcp;
 mod output;
+mod payments;
 mod reports;
 mod restore;
 mod search;
@@ -106,6 +107,9 @@ enum Command {
     /// Export the books: where the money of donations is, and which nonprofits it is owed to
     #[command(subcommand)]
     Ledger(ledger::Ledger),
+    /// Compare the ledger with the payment provider, and explain differences
+    #[command(subcommand)]
+    Payments(payments::Payments),
     /// List or erase what is stored about a donor
     #[command(subcommand)]
     Donor(donor::Donor),
@@ -225,6 +229,7 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Mcp(mcp) => mcp.run(&app).await,
             Command::Donation(donation) => donation.run(&app, output).await,
             Command::Ledger(ledger) => ledger.run(&app).await,
+            Command::Payments(payments) => payments.run(&app, output).await,
             Command::Donor(donor) => donor.run(&app, output).await,
             Command::Fundraiser(fundraiser) => fundraiser.run(&app, output).await,
             Command::Report(report) => report.run(&app, output).await,

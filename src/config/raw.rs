@@ -37,6 +37,8 @@ pub(super) struct RawConfig {
     pub accounts: RawAccounts,
     pub mail: RawMail,
     pub giving: RawGiving,
+    pub recipient: RawRecipient,
+    pub stripe: RawStripe,
     pub checkout: CheckoutSettings,
     pub fundraisers: FundraiserSettings,
     pub pictures: PictureSettings,
@@ -56,6 +58,24 @@ pub(super) struct RawGiving {
     /// In cents.
     pub max_amount: i64,
     pub time_zone: String,
+    pub fees_paid_by: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawRecipient {
+    pub legal_name: String,
+    pub ein: String,
+    pub address: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawStripe {
+    pub secret_key: String,
+    pub secret_key_file: String,
+    pub webhook_secret: String,
+    pub webhook_secret_file: String,
+    pub account: String,
+    pub api_base: String,
 }
 
 #[derive(Deserialize)]

@@ -8,12 +8,15 @@ use access::accounts::AccountSettings;
 use access::keys::Limits;
 use access::origins::settings::OriginSettings;
 use directory::DirectorySettings;
+use giving::books::FeesPaidBy;
 use giving::checkout::CheckoutSettings;
 use giving::checkout::amounts::AmountLimits;
+use giving::checkout::receipt::Donee;
 use giving::fundraisers::review::FundraiserSettings;
 use giving::ledger::anchors::AnchorSettings;
 use giving::ledger::outbox::OutboxSettings;
 use giving::providers::Provider;
+use giving::providers::stripe::settings::StripeSettings;
 use jiff::tz::TimeZone;
 use listener::ServeSettings;
 use platform::hosted::PictureSettings;
@@ -54,6 +57,11 @@ pub struct Config {
     pub accounts: AccountSettings,
     pub mail: MailSettings,
     pub giving: Provider,
+    pub stripe: StripeSettings,
+    /// The nonprofit to which donations by Stripe are made.
+    pub recipient: Option<Donee>,
+    /// Who pays the fees of Stripe.
+    pub fees_paid_by: FeesPaidBy,
     /// The amounts that people can give.
     pub amounts: AmountLimits,
     /// The time zone of the operator, for the dates of receipts and books.

@@ -2,7 +2,8 @@
 
 use crate::config::accent_color::AccentColor;
 use crate::config::raw::{
-    RawAccounts, RawConfig, RawGiving, RawImport, RawMail, RawRedis, RawServe, RawSite, RawTelemetry,
+    RawAccounts, RawConfig, RawGiving, RawImport, RawMail, RawRecipient, RawRedis, RawServe, RawSite,
+    RawStripe, RawTelemetry,
 };
 use crate::config::settings::{
     AdmissionSettings, AvailabilitySettings, Config, ImportSettings, LogSettings, SearchSettings,
@@ -13,8 +14,12 @@ use access::accounts::hashing::HashCost;
 use access::origins::settings::OriginSettings;
 use anyhow::{Context, anyhow, bail};
 use directory::DirectorySettings;
+use directory::nonprofits::ein::Ein;
+use giving::books::FeesPaidBy;
 use giving::checkout::amounts::AmountLimits;
+use giving::checkout::receipt::Donee;
 use giving::ledger::anchors::AnchorSettings;
+use giving::providers::stripe::settings::{API_BASE, StripeSettings};
 use giving::providers::{Provider, ProviderSettings};
 use ipnet::IpNet;
 use jiff::tz::TimeZone;
@@ -45,7 +50,9 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         url if url.starts_with("http://") || url.starts_with("https://") => url.to_owned(),
         url => bail!("public_url is {url:?}; it must begin with http:// or https://"),
     };
-    let giving = provider(&raw.giving, &public_url)?;
+    let stripe = stripe(&raw.stripe)?;
+    let giving = provider(&raw.giving, &stripe, &public_url)?;
+    let recipient = recipient(&raw.recipient, &giving)?;
     let serve = ServeSettings {
         header_timeout: seconds("serve.header_timeout", raw.serve.header_timeout)?,
         idle_timeout: seconds("serve.idle_timeout", raw.serve.idle_timeout)?,
@@ -119,6 +126,9 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         accounts: accounts(&raw.accounts, &mail)?,
         mail,
         giving,
+        stripe,
+        recipient,
+        fees_paid_by: fees_paid_by(&raw.giving.fees_paid_by)?,
         amounts: AmountLimits::new(raw.giving.min_amount, raw.giving.max_amount)?,
         time_zone: time_zone(&raw.giving.time_zone)?,
         checkout: raw.checkout,
@@ -138,12 +148,74 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
     })
 }
 
-fn provider(raw: &RawGiving, public_url: &str) -> anyhow::Result<Provider> {
+fn provider(raw: &RawGiving, stripe: &StripeSettings, public_url: &str) -> anyhow::Result<Provider> {
     let settings = ProviderSettings {
         provider: raw.provider.clone(),
         link: raw.link.clone(),
+        stripe: stripe.clone(),
     };
     Ok(settings.resolve(&PublicUrl::new(public_url))?)
+}
+
+fn stripe(raw: &RawStripe) -> anyhow::Result<StripeSettings> {
+    let api_base = raw.api_base.trim().trim_end_matches('/');
+    if !api_base.starts_with("https://") && !api_base.starts_with("http://") {
+        bail!("stripe.api_base is {api_base:?}; set it to {API_BASE}");
+    }
+    Ok(StripeSettings {
+        secret_key: secret("stripe.secret_key", &raw.secret_key, &raw.secret_key_file)?,
+        webhook_secret: secret(
+            "stripe.webhook_secret",
+            &raw.webhook_secret,
+            &raw.webhook_secret_file,
+        )?,
+        account: raw.account.trim().to_owned(),
+        api_base: api_base.to_owned(),
+    })
+}
+
+/// Returns a secret that is given as a setting, or in a file whose name is a setting.
+fn secret(name: &str, value: &str, file: &str) -> anyhow::Result<SecretString> {
+    match (value.trim(), file.trim()) {
+        (value, "") => Ok(SecretString::from(value)),
+        ("", file) => {
+            let content = std::fs::read_to_string(file)
+                .with_context(|| format!("{name}_file is {file:?}, which cannot be read; check the path"))?;
+            Ok(SecretString::from(content.trim()))
+        }
+        _ => bail!("{name} and {name}_file are both set; set one of them"),
+    }
+}
+
+/// Checks the nonprofit to which donations by Stripe are made. Without Stripe there may be none.
+fn recipient(raw: &RawRecipient, provider: &Provider) -> anyhow::Result<Option<Donee>> {
+    let (legal_name, ein) = (raw.legal_name.trim(), raw.ein.trim());
+    if legal_name.is_empty() && ein.is_empty() {
+        if matches!(provider, Provider::Stripe(_)) {
+            bail!(
+                "recipient.legal_name and recipient.ein are not set; donations by Stripe are made to the nonprofit that runs this site, so set them to its name and its EIN"
+            );
+        }
+        return Ok(None);
+    }
+    let ein = Ein::parse_lenient(ein)
+        .filter(|_| !legal_name.is_empty())
+        .with_context(|| {
+            format!("recipient.ein is {ein:?}; set it to nine digits, and recipient.legal_name to a name")
+        })?;
+    Ok(Some(Donee {
+        legal_name: legal_name.to_owned(),
+        ein,
+        address: raw.address.trim().to_owned(),
+    }))
+}
+
+fn fees_paid_by(text: &str) -> anyhow::Result<FeesPaidBy> {
+    match text.trim() {
+        "nonprofit" => Ok(FeesPaidBy::Nonprofit),
+        "operator" => Ok(FeesPaidBy::Operator),
+        other => bail!("giving.fees_paid_by is {other:?}; set it to nonprofit or operator"),
+    }
 }
 
 /// Finds a time zone. The binary contains all of them.

@@ -14,7 +14,9 @@ use axum::response::{IntoResponse, Response};
 use directory::ResolveError;
 use directory::nonprofits::ein::Ein;
 use directory::query::near::NearError;
+use giving::books::BooksError;
 use giving::donations::DonationError;
+use giving::payments::error::PaymentError;
 use platform::field_error::FieldError;
 use serde::Serialize;
 use serde_json::Value;
@@ -101,6 +103,10 @@ pub enum Error {
     IdempotencyMismatch,
     #[error("The first request with this Idempotency-Key is still in progress. Try again in a moment.")]
     IdempotencyInProgress,
+    #[error("The event is not signed as it should be: {0}. Check the secret and the clocks of both servers.")]
+    InvalidSignature(String),
+    #[error("We cannot reach the payment provider. You were not charged. Try again in a minute.")]
+    ProviderUnavailable,
     #[error("The body is larger than {0} bytes. Send a smaller one.")]
     TooLarge(usize),
     #[error("The picture is larger than 10 MiB. Go back and choose a smaller one.")]
@@ -215,6 +221,7 @@ impl Error {
             }
             Error::InvalidJson(_) | Error::BodyTimeout => (StatusCode::BAD_REQUEST, "invalid_json"),
             Error::InvalidBody(_) => (StatusCode::BAD_REQUEST, "invalid_body"),
+            Error::InvalidSignature(_) => (StatusCode::BAD_REQUEST, "invalid_signature"),
             Error::IdempotencyMismatch => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_mismatch"),
             Error::IdempotencyInProgress => (StatusCode::CONFLICT, "idempotency_in_progress"),
             Error::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
@@ -232,7 +239,7 @@ impl Error {
             | Error::AddressLimited { .. }
             | Error::TooManyDonations { .. }
             | Error::TooManyInProgress => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
-            Error::Timeout | Error::Unavailable | Error::Overloaded => {
+            Error::Timeout | Error::Unavailable | Error::ProviderUnavailable | Error::Overloaded => {
                 (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
             }
             Error::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
@@ -247,6 +254,7 @@ impl Error {
             Error::TooManyDonations { retry_after, .. } => Some(*retry_after),
             Error::Timeout
             | Error::Unavailable
+            | Error::ProviderUnavailable
             | Error::Overloaded
             | Error::TooManyInProgress
             | Error::IdempotencyInProgress => Some(1),
@@ -343,6 +351,23 @@ impl From<giving::Error> for Error {
             giving::Error::InProgress => Error::IdempotencyInProgress,
             giving::Error::Suspended => Error::BlockedKey,
             giving::Error::Store(error) => Error::of_store(&error.0),
+        }
+    }
+}
+
+impl From<PaymentError> for Error {
+    fn from(error: PaymentError) -> Error {
+        match error {
+            PaymentError::Donation(error) => error.into(),
+            PaymentError::Books(BooksError::Store(error)) => Error::of_store(&error.0),
+            PaymentError::Stripe(error) => {
+                tracing::error!(%error, "a call to Stripe failed");
+                Error::ProviderUnavailable
+            }
+            error => {
+                tracing::error!(%error, "a payment could not be handled");
+                Error::Internal
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use access::usage::saver;
 use giving::checkout;
 use giving::ledger::anchors::log::ANCHOR_INTERVAL;
 use giving::ledger::outbox;
+use giving::payments::store as payment_store;
 use platform::db::{Follower, Revision, Topic};
 use platform::mail;
 use std::convert::Infallible;
@@ -23,6 +24,9 @@ const COUNT_SERVERS_INTERVAL: Duration = Duration::from_secs(15);
 
 /// The interval between two removals of orphaned uploads, old outbox rows and the like.
 const CLEANUP_INTERVAL: Duration = Duration::from_mins(15);
+/// The pause between two looks at payments whose outcome is open.
+const CHECK_INTERVAL: Duration = Duration::from_mins(1);
+const DAY_MILLIS: i64 = 86_400_000;
 
 /// The interval between two looks for a snapshot without sitemaps.
 const SITEMAP_INTERVAL: Duration = Duration::from_secs(1);
@@ -104,6 +108,8 @@ async fn run_with_store(app: &App) {
         prune_revision_tokens(app),
         count_servers(app),
         settle_payments(app),
+        check_payments(app),
+        reconcile_payments(app),
         remove_unpaid_donations(app)
     );
 }
@@ -309,6 +315,41 @@ async fn settle_payments(app: &App) {
     loop {
         ticks.tick().await;
         health.record(&app.settlement().settle_pending().await.map_err(Into::into));
+    }
+}
+
+/// Asks Stripe about payments whose outcome no event has told, and handles events again that could not be handled.
+async fn check_payments(app: &App) {
+    let Some(payments) = app.payments() else {
+        return;
+    };
+    let mut ticks = every(CHECK_INTERVAL);
+    let mut health = JobHealth::new(app, "payments at Stripe");
+    loop {
+        ticks.tick().await;
+        let handled = payments.handle_open_events().await;
+        let checked = payments.sweep().await;
+        health.record(&handled.and(checked).map_err(Into::into));
+    }
+}
+
+/// Compares the ledger with Stripe's balance transactions once a day. Of several servers, the first does.
+async fn reconcile_payments(app: &App) {
+    let Some(payments) = app.payments() else {
+        return;
+    };
+    let livemode = !app.is_test_mode();
+    let mut ticks = every(CLEANUP_INTERVAL);
+    let mut health = JobHealth::new(app, "reconciliation");
+    loop {
+        ticks.tick().await;
+        let last = payment_store::find_last_reconciliation(&app.db, livemode).await;
+        let outcome = match last {
+            Ok(last) if last.is_some_and(|last| app.clock.millis() - last.finished_at < DAY_MILLIS) => Ok(()),
+            Ok(_) => payments.reconcile(None, None).await.map(drop).map_err(Into::into),
+            Err(error) => Err(error.into()),
+        };
+        health.record(&outcome);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::http::deadline::{DeadlineLayer, TimeoutCause};
 use crate::http::error::Error;
 use crate::http::routing::{get, heavy_get, post};
 use crate::server::requests::RequestLayer;
+use crate::site::checkout::webhooks;
 use crate::site::{embed, media, share};
 use crate::web::asset_route;
 use axum::Router;
@@ -95,6 +96,7 @@ pub fn router(app: App) -> Routes {
                 mcp::post(mcp_app.clone(), tools.clone(), request).await
             }),
         )
+        .route("/webhooks/stripe", post(Cost::FORM, webhooks::stripe))
         .route("/media/{id}", heavy_get(media::picture))
         .route("/image/upload/{*path}", heavy_get(media::uploaded))
         .route("/assets/{file}", get(asset_route::asset))

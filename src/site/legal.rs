@@ -12,6 +12,7 @@ use crate::web::{Layout, Meta, PublicPage, Section};
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use giving::ledger::entry::Mode;
 use giving::providers::Provider;
 use std::sync::Arc;
 
@@ -95,10 +96,13 @@ fn default_html(app: &App, layout: &Layout, text: &str) -> Arc<str> {
     };
     let security = app.config.security_contact.url();
     let security = security.map_or_else(String::new, |url| fill(TEXTS.security_contact, &[("url", url)]));
-    let giving = match app.config.giving {
-        Provider::Off => TEXTS.giving_off,
-        Provider::Test => TEXTS.giving_test,
-        Provider::Link(_) => TEXTS.giving_link,
+    let giving = match (&app.config.giving, &app.config.recipient) {
+        (Provider::Off, _) => TEXTS.giving_off.to_owned(),
+        (Provider::Stripe(Mode::Live), Some(donee)) => {
+            fill(TEXTS.giving_stripe, &[("recipient", &donee.legal_name)])
+        }
+        _ if app.is_test_mode() => TEXTS.giving_test.to_owned(),
+        _ => TEXTS.giving_link.to_owned(),
     };
     markdown::render_trusted(&fill(
         text,
@@ -107,7 +111,7 @@ fn default_html(app: &App, layout: &Layout, text: &str) -> Arc<str> {
             ("operator", &operator),
             ("contact", &contact),
             ("security", &security),
-            ("giving", giving),
+            ("giving", &giving),
         ],
     ))
 }

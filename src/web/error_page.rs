@@ -8,7 +8,10 @@ use axum::http::StatusCode;
 /// Returns whether responses at this path are for people. Programs get problem details (RFC 9457) instead.
 pub fn is_page(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-    !matches!(first, "media" | "image" | "embed" | "share" | "reconcile" | "mcp") && !is_version(first)
+    !matches!(
+        first,
+        "media" | "image" | "embed" | "share" | "reconcile" | "mcp" | "webhooks"
+    ) && !is_version(first)
 }
 
 /// Returns whether a path segment is a version of the API, such as `v0.2` or `v1`, also one that does not exist.
@@ -71,6 +74,7 @@ mod tests {
             "/media/x",
             "/embed/x.js",
             "/share/x.png",
+            "/webhooks/stripe",
             "//v0.2/x",
             "/v1",
             "/v3/nonprofit/x",

@@ -31,6 +31,8 @@ pub struct Form {
     /// A second button: the value of `action` that it sends, and its label.
     other_action: Option<(&'static str, &'static str)>,
     is_dangerous: bool,
+    /// Whether the response replaces the page that shows this one in a frame.
+    is_for_top_window: bool,
     fields: Vec<Field>,
     /// An error of the form as a whole.
     error: Option<String>,
@@ -207,6 +209,7 @@ impl Form {
             submit_action: None,
             other_action: None,
             is_dangerous: false,
+            is_for_top_window: false,
             fields,
             error: None,
         }
@@ -216,6 +219,12 @@ impl Form {
     #[must_use]
     pub fn id(mut self, id: &'static str) -> Form {
         self.id = Some(id);
+        self
+    }
+
+    /// Shows the response in the whole window, also if the form is in a frame.
+    pub fn in_top_window(mut self) -> Form {
+        self.is_for_top_window = true;
         self
     }
 

@@ -45,11 +45,14 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (CACHE_CONTROL, "no-store"),
 ];
 
-/// Returns the policy of a page whose form may redirect to `form_action`, since browsers follow the redirect of a form only
-/// to origins that the page allows, and that pages of `frame_ancestor` may show in a frame.
-pub fn policy(form_action: Option<&Origin>, frame_ancestor: Option<&Origin>) -> HeaderValue {
+/// Returns the policy of a page whose form may redirect to the origins in `form_actions`, since browsers follow the redirect
+/// of a form only to origins that the page allows, and that pages of `frame_ancestor` may show in a frame.
+pub fn policy<'o>(
+    form_actions: impl IntoIterator<Item = &'o str>,
+    frame_ancestor: Option<&Origin>,
+) -> HeaderValue {
     let mut policy = POLICY.to_owned();
-    if let Some(origin) = form_action {
+    for origin in form_actions {
         policy = policy.replace("form-action 'self'", &format!("form-action 'self' {origin}"));
     }
     if let Some(origin) = frame_ancestor {
@@ -101,13 +104,13 @@ mod tests {
         assert!(POLICY.starts_with("default-src 'none'"));
         assert!(!POLICY.contains("unsafe") && !POLICY.contains("http") && !POLICY.contains('*'));
         let origin = Origin::parse("https://shop.example.org").unwrap();
-        assert_eq!(policy(None, None), POLICY);
-        let with_form = policy(Some(&origin), None);
+        assert_eq!(policy([], None), POLICY);
+        let with_form = policy([origin.as_str()], None);
         assert_eq!(
             with_form.to_str().unwrap().len(),
             POLICY.len() + " https://shop.example.org".len()
         );
-        let with_frame = policy(None, Some(&origin));
+        let with_frame = policy([], Some(&origin));
         let with_frame = with_frame.to_str().unwrap();
         assert!(with_frame.contains("; frame-ancestors https://shop.example.org;"));
         assert!(!with_frame.contains("'none'; manifest") && with_frame.contains("form-action 'self';"));

@@ -10,6 +10,7 @@
 //!
 //! - [`checkout`]: turns a submitted form into a started donation, and settles it when it is paid.
 //! - [`providers`]: how donations are paid.
+//! - [`payments`]: payments by Stripe, from the session to the ledger.
 //! - [`donations`]: the rules of donations and refunds, and lists of them.
 //! - [`ledger`]: entries and their postings, the task that writes them, checkpoints, anchors and the outbox.
 //! - [`books`]: where the money is, and which nonprofits it is owed to.
@@ -41,6 +42,7 @@ pub mod fundraisers;
 pub mod idempotency;
 pub mod ledger;
 pub mod moderation;
+pub mod payments;
 #[cfg(test)]
 mod property_tests;
 pub mod providers;

@@ -47,17 +47,20 @@ struct DonationForm {
     exit: Option<(String, String)>,
     /// The page of a partner that shows the form in a dialog.
     embedder: Option<Embedder>,
+    /// The origin of the page to which the form leads.
+    payment_page: Option<String>,
 }
 
 impl DonationForm {
-    /// Renders the form with the policy that lets only its embedder show it in a frame.
+    /// Renders the form with the policy that lets only its embedder show it in a frame, and that lets it lead to the payment
+    /// page.
     fn into_response(self, status: StatusCode) -> Response {
-        let embedder = self.embedder.clone();
+        let policy = guard::policy(
+            self.payment_page.as_deref(),
+            self.embedder.as_ref().map(Embedder::origin),
+        );
         let mut response = (status, Page(self)).into_response();
-        if let Some(embedder) = embedder {
-            let policy = guard::policy(None, Some(embedder.origin()));
-            response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
-        }
+        response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
         response
     }
 }
@@ -169,6 +172,7 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form, query: &s
         return_urls,
         exit,
         embedder: Embedder::find(app, query).await?,
+        payment_page: app.payment_page().map(str::to_owned),
     })
 }
 
@@ -241,13 +245,24 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
         designation: Some(link.designation).filter(|text| !text.is_empty()),
         partner: link.partner,
     };
-    let new = new.into_donation(&app.secret, app.config.giving.mode(), app.clock.millis());
+    let new = new.into_donation(&app.secret, &app.config.giving, app.clock.millis());
     // A form that is sent twice starts one donation and counts once.
     if store::find(&app.db, new.id).await?.is_none() {
         admit(app, client).await?;
-        store::insert(&app.db, &new, &app.config.giving).await?;
+        store::insert(&app.db, &new).await?;
     }
     let embedder = Embedder::find(app, query).await?;
+    let donation = store::find(&app.db, new.id).await?.ok_or(Error::NotFound)?;
+    // The payment page cannot be shown in a dialog of another page, so a dialog shows the page of the donation first.
+    if let (Some(payments), None) = (app.payments(), &embedder)
+        && donation.is_open()
+    {
+        match payments.open_session(&donation).await {
+            Ok(url) => return Ok(Redirect::to(&url).into_response()),
+            // The page of the donation says what became of it, or lets the donor try again.
+            Err(error) => tracing::warn!(%error, donation = %donation.id, "no payment page could be opened"),
+        }
+    }
     Ok(redirect_to_donation(new.receipt_id, embedder.as_ref()))
 }
 

@@ -5,3 +5,4 @@ pub mod form;
 pub mod link;
 pub mod pay;
 pub mod target;
+pub mod webhooks;

@@ -7,13 +7,12 @@ use super::embedding::Embedder;
 use super::target::Target;
 use crate::app::App;
 use crate::http::error::{Error, Result};
-use crate::http::params::{PathText, RawQuery};
+use crate::http::params::{PathText, RawQuery, values};
 use crate::site::checkout::form::{path_of, path_within, redirect_to_donation};
 use crate::site::find::redirect_permanently;
 use crate::site::share_links::ShareLinks;
 use crate::web::texts::GiveTexts;
 use crate::web::{Field, Form, FormData, Layout, Page, Section, guard};
-use access::origins::ReturnUrl;
 use askama::Template;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY};
@@ -22,13 +21,17 @@ use axum::response::{IntoResponse, Redirect, Response};
 use directory::nonprofits::identifier::Identifier;
 use directory::nonprofits::store as nonprofit_store;
 use giving::checkout::partner::ReturnUrls;
-use giving::checkout::receipt::{NO_GOODS_OR_SERVICES, Receipt};
+use giving::checkout::receipt::{DONEE_IS_CHARITY, NO_GOODS_OR_SERVICES, Receipt};
 use giving::checkout::{Donation, State as DonationState, store};
 use giving::ledger::entry::Mode;
+use giving::payments::error::PaymentError;
+use giving::providers::Provider;
 use giving::providers::link::Payment;
 use giving::providers::test::{CardResult, charge};
 use uuid::Uuid;
 
+/// The parameter of the URL to which donors return after they have paid.
+const RETURNED: &str = "paid";
 const ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 
 #[derive(Template)]
@@ -64,14 +67,39 @@ pub async fn donation(
     PathText(id): PathText,
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
-    let donation = app.settlement().settle(find(&app, &id).await?).await?;
-    let target = Target::of(&app, &donation).await?;
+    let donation = refresh(&app, find(&app, &id).await?).await?;
+    let donation = app.settlement().settle(donation).await?;
     let embedder = Embedder::find(&app, &query).await?;
-    let form = pay_form(&donation, embedder.as_ref());
+    if values(&query, RETURNED).next().is_some() && donation.state == DonationState::Completed {
+        let return_urls = donation
+            .partner
+            .return_urls(&app.db, app.trusts_localhost())
+            .await?;
+        if let Some(url) = return_urls.success {
+            return Ok(Redirect::to(&donation.partner.append_to(&url, Some(donation.id))).into_response());
+        }
+    }
+    let target = Target::of(&app, &donation).await?;
+    let form = pay_form(&app, &donation, embedder.as_ref());
     show(&app, StatusCode::OK, donation, target, form, embedder).await
 }
 
-/// `POST /donations/{id}`: pays with a test card, then redirects to the success URL of the partner, if any.
+/// Asks Stripe what became of a donation that is not paid yet. If Stripe cannot be reached, the page shows what is known.
+async fn refresh(app: &App, donation: Donation) -> Result<Donation> {
+    let Some(payments) = app.payments() else {
+        return Ok(donation);
+    };
+    match payments.refresh(donation.clone()).await {
+        Err(PaymentError::Stripe(error)) => {
+            tracing::warn!(%error, donation = %donation.id, "could not ask Stripe about a donation");
+            Ok(donation)
+        }
+        refreshed => Ok(refreshed?),
+    }
+}
+
+/// `POST /donations/{id}`: leads to the payment page of Stripe, or pays with a test card and redirects to the success URL of the
+/// partner, if any.
 pub async fn pay(
     State(app): State<App>,
     PathText(id): PathText,
@@ -80,13 +108,20 @@ pub async fn pay(
 ) -> Result<Response> {
     let donation = find(&app, &id).await?;
     let embedder = Embedder::find(&app, &query).await?;
-    if !can_be_paid(&app, &donation) || !app.is_test_mode() {
+    if let (Some(payments), true) = (app.payments(), can_be_paid(&app, &donation)) {
+        return match payments.open_session(&donation).await {
+            Ok(url) => Ok(Redirect::to(&url).into_response()),
+            Err(PaymentError::Closed) => Ok(redirect_to_donation(donation.receipt_id, embedder.as_ref())),
+            Err(error) => Err(error.into()),
+        };
+    }
+    if !can_be_paid(&app, &donation) || app.config.giving != Provider::Test {
         let donation = app.settlement().settle(donation).await?;
         return redirect_after_payment(&app, &donation, embedder.as_ref()).await;
     }
     let (target, now) = (Target::of(&app, &donation).await?, app.clock.millis());
     let t = &Layout::new(Section::Other).p.give;
-    let mut form = pay_form(&donation, embedder.as_ref()).with_values(&data);
+    let mut form = pay_form(&app, &donation, embedder.as_ref()).with_values(&data);
     if let Some(refusal) = target.refusal {
         form.add_form_error(refusal);
         return show(
@@ -169,8 +204,12 @@ async fn redirect_after_payment(
     })
 }
 
-fn pay_form(donation: &Donation, embedder: Option<&Embedder>) -> Form {
+fn pay_form(app: &App, donation: &Donation, embedder: Option<&Embedder>) -> Form {
     let t = &Layout::new(Section::Other).p.give;
+    if app.payment_page().is_some() {
+        // The payment page cannot be shown in a dialog of another page.
+        return Form::new(path_of(donation.receipt_id), t.elsewhere, Vec::new()).in_top_window();
+    }
     let card = Field::text("card", t.card).hint(t.card_hint);
     Form::new(path_within(donation.receipt_id, embedder), t.pay, vec![card])
 }
@@ -187,6 +226,8 @@ async fn show(
     let t = &layout.p.give;
     let is_test_mode = app.is_test_mode();
     let can_be_paid = can_be_paid(app, &donation);
+    let has_test_cards = app.config.giving == Provider::Test;
+    let is_paid_here = has_test_cards || app.payment_page().is_some();
     // A receipt says how the donation was paid, whatever the provider is now.
     let test_notice = match donation.mode {
         _ if can_be_paid => is_test_mode.then_some(t.test_mode),
@@ -201,13 +242,17 @@ async fn show(
         DonationState::Completed => &return_urls.success,
         _ => &return_urls.exit,
     };
-    let policy = return_urls.success.as_ref().filter(|_| donation.is_open());
-    let policy = guard::policy(
-        policy.map(ReturnUrl::origin),
-        embedder.as_ref().map(Embedder::origin),
-    );
+    let success = return_urls.success.as_ref().map(|url| url.origin().as_str());
+    let form_actions = success
+        .into_iter()
+        .chain(app.payment_page())
+        .filter(|_| donation.is_open());
+    let policy = guard::policy(form_actions, embedder.as_ref().map(Embedder::origin));
     let receipt = match donation.entry {
-        Some(entry) => Receipt::find(&app.db, &app.directory, &app.config.time_zone, entry).await?,
+        Some(entry) => {
+            let dated = (&app.config.time_zone, app.config.recipient.as_ref());
+            Receipt::find(&app.db, &app.directory, dated, &donation, entry).await?
+        }
         None => None,
     };
     let page = DonationPage {
@@ -223,9 +268,9 @@ async fn show(
             DonationState::Refunded => t.refunded_title,
             DonationState::Disputed => t.disputed_title,
         },
-        pay: (can_be_paid && is_test_mode).then_some(form),
+        pay: (can_be_paid && is_paid_here && (has_test_cards || target.refusal.is_none())).then_some(form),
         refusal: match target.refusal {
-            Some(refusal) => (donation.is_open() && !is_test_mode).then_some(refusal),
+            Some(refusal) => (donation.is_open() && !has_test_cards).then_some(refusal),
             None => (donation.is_open() && !can_be_paid).then_some(t.start_again),
         },
         elsewhere: elsewhere(app, &donation, &target).await?,
@@ -259,7 +304,10 @@ async fn show(
 
 /// Returns the URL of the payment page, if the donation is paid on another site.
 async fn elsewhere(app: &App, donation: &Donation, target: &Target) -> Result<Option<String>> {
-    if !can_be_paid(app, donation) || target.refusal.is_some() || app.is_test_mode() {
+    if !can_be_paid(app, donation)
+        || target.refusal.is_some()
+        || !matches!(app.config.giving, Provider::Link(_))
+    {
         return Ok(None);
     }
     let own = nonprofit_store::find_donate_url(&app.db, donation.nonprofit).await?;

@@ -87,8 +87,8 @@ pub async fn script(
     let [live, test, off] = &*SCRIPTS;
     let scripts = match app.config.giving {
         Provider::Off => off,
-        Provider::Test => test,
-        Provider::Link(_) => live,
+        _ if app.is_test_mode() => test,
+        _ => live,
     };
     let script = scripts.iter().find(|script| script.name == name);
     let script = script.ok_or(Error::NotFound)?;

@@ -22,6 +22,7 @@ texts! {
         security_contact: "To report a security problem, use [{url}]({url}).",
         giving_off: "This site does not accept donations. It links to the websites of nonprofits, which have their own terms and privacy policies.",
         giving_test: "This site is in test mode: you can try out giving, but no money is charged and no nonprofit receives anything.",
+        giving_stripe: "Donations are made to {recipient}, a nonprofit that passes them on to the nonprofits you choose. You pay on a page of Stripe, which has its own terms and privacy policy. This site does not see your card.",
         giving_link: "You choose an amount here and pay on another website, which has its own terms and privacy policy. This site does not see your card.",
     }
 }

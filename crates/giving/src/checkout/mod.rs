@@ -51,7 +51,25 @@ pub struct Donation {
     pub partner: Partner,
     /// Its sequence number in the ledger.
     pub entry: Option<i64>,
+    /// The name of the provider that it was started with.
+    pub provider: String,
+    pub payment: Payment,
     pub started_at: i64,
+}
+
+/// What is known about the payment of a donation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Payment {
+    /// The session of Stripe on whose page it is paid. A donation never has two that are open.
+    pub session: Option<String>,
+    /// How many sessions could not be created. It is a part of the idempotency key of the next one.
+    pub attempt: i64,
+    /// The provider's ID of the charge that paid it.
+    pub charge: Option<String>,
+    /// When that charge was made.
+    pub paid_at: Option<i64>,
+    /// How often the provider was asked what became of the payment.
+    pub checks: i64,
 }
 
 impl Donation {

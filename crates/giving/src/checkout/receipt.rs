@@ -20,13 +20,34 @@ use std::fmt::Write;
 pub const NO_GOODS_OR_SERVICES: &str =
     "No goods or services were provided in exchange for this contribution.";
 
+/// The sentence about taxes, if donations are made to the nonprofit that runs the site.
+pub const DONEE_IS_CHARITY: &str =
+    "It is a 501(c)(3) organization. Contributions to it are tax-deductible to the extent allowed by law.";
+
 /// What the ledger says about a donation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// The date on which it was recorded, in the time zone of the operator, such as November 17, 2026.
+    /// The date on which it was paid, in the time zone of the operator, such as November 17, 2026.
     pub date: String,
+    /// The nonprofit to which it was made, if that passes it on to the others.
+    pub donee: Option<Donee>,
     /// Its parts, one for each nonprofit.
     pub shares: Vec<Share>,
+}
+
+/// A nonprofit to which donations are made, and which passes them on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Donee {
+    pub legal_name: String,
+    pub ein: Ein,
+    pub address: String,
+}
+
+impl Donee {
+    /// Returns the EIN as the IRS writes it, such as 53-0196605.
+    pub fn formatted_ein(&self) -> String {
+        self.ein.dashed()
+    }
 }
 
 /// The part of a donation that one nonprofit receives.
@@ -42,22 +63,28 @@ pub struct Share {
 }
 
 impl Receipt {
-    /// Reads the receipt of the donation with this sequence number in the ledger.
+    /// Reads the receipt of a donation whose ledger entry is `entry`. `recipient` is the nonprofit to which donations by Stripe are
+    /// made.
     pub async fn find(
         db: &Db,
         directory: &Directory,
-        time_zone: &TimeZone,
+        (time_zone, recipient): (&TimeZone, Option<&Donee>),
+        donation: &Donation,
         entry: i64,
     ) -> sqlx::Result<Option<Receipt>> {
         let Some(recorded_at) = store::find_recorded_at(db, entry).await? else {
             return Ok(None);
         };
+        let paid_at = donation.payment.paid_at.unwrap_or(recorded_at);
         let mut shares = Vec::new();
         for (id, amount) in store::list_shares(db, entry).await? {
             shares.push(share(directory, id, amount).await?);
         }
         Ok(Some(Receipt {
-            date: format_date(recorded_at, time_zone),
+            date: format_date(paid_at, time_zone),
+            donee: recipient
+                .filter(|_| donation.provider == crate::providers::stripe::NAME)
+                .cloned(),
             shares,
         }))
     }
@@ -105,11 +132,7 @@ impl Share {
 
     /// Returns the EIN as the IRS writes it, such as 53-0196605.
     pub fn formatted_ein(&self) -> String {
-        let digits = self.ein.map(|ein| ein.to_string()).unwrap_or_default();
-        match digits.split_at_checked(2) {
-            Some((prefix, rest)) => format!("{prefix}-{rest}"),
-            None => digits,
-        }
+        self.ein.map(Ein::dashed).unwrap_or_default()
     }
 
     /// Returns the sentence about taxes.
@@ -136,6 +159,18 @@ pub fn email(public_url: &PublicUrl, donation: &Donation, receipt: &Receipt) -> 
         let _ = writeln!(text, "Donor: {name}");
     }
     let _ = writeln!(text, "Amount: {amount}");
+    if let Some(donee) = &receipt.donee {
+        let _ = write!(
+            text,
+            "\nMade to {}\nEIN {}\n",
+            donee.legal_name,
+            donee.formatted_ein()
+        );
+        if !donee.address.is_empty() {
+            let _ = writeln!(text, "{}", donee.address);
+        }
+        let _ = writeln!(text, "{DONEE_IS_CHARITY}\n\nMeant for:");
+    }
     for share in &receipt.shares {
         let _ = write!(text, "\n{}: {}\n", share.legal_name, share.amount);
         if share.ein.is_some() {
@@ -144,7 +179,9 @@ pub fn email(public_url: &PublicUrl, donation: &Donation, receipt: &Receipt) -> 
         if !share.address.is_empty() {
             let _ = writeln!(text, "{}", share.address);
         }
-        let _ = writeln!(text, "{}", share.deductibility());
+        if receipt.donee.is_none() {
+            let _ = writeln!(text, "{}", share.deductibility());
+        }
     }
     let number = donation.id;
     let _ = write!(

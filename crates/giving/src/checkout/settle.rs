@@ -1,6 +1,6 @@
 //! Records paid donations in the ledger, once, however often it is tried.
 
-use super::receipt::{self, Receipt};
+use super::receipt::{self, Donee, Receipt};
 use super::store::{self, ReceiptEmail};
 use super::{Donation, State, donor_id};
 use crate::donations::{
@@ -29,6 +29,8 @@ pub struct Settlement<'a> {
     pub secret: &'a StoreSecret,
     /// The time zone of the dates on receipts.
     pub time_zone: &'a TimeZone,
+    /// The nonprofit to which donations by Stripe are made.
+    pub recipient: Option<&'a Donee>,
     /// Receipts that are emailed to one address per hour.
     pub receipts_per_hour: u32,
 }
@@ -80,7 +82,8 @@ impl Settlement<'_> {
         if donation.email.is_none() || !self.mailer.is_on() {
             return Ok(None);
         }
-        let receipt = Receipt::find(self.db, self.directory, self.time_zone, entry).await?;
+        let dated = (self.time_zone, self.recipient);
+        let receipt = Receipt::find(self.db, self.directory, dated, donation, entry).await?;
         Ok(receipt.and_then(|receipt| receipt::email(self.public_url, donation, &receipt)))
     }
 

@@ -9,8 +9,8 @@
 //! open the receipt.
 
 use super::partner::Partner;
-use super::{Donation, State};
-use crate::ledger::entry::Mode;
+use super::{Donation, Payment, State};
+use crate::providers::Provider;
 use platform::email_address::EmailAddress;
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::Cents;
@@ -35,7 +35,7 @@ pub struct StartDonation {
 
 impl StartDonation {
     /// Returns the donation that this form starts.
-    pub fn into_donation(self, secret: &StoreSecret, mode: Mode, now: i64) -> Donation {
+    pub fn into_donation(self, secret: &StoreSecret, provider: &Provider, now: i64) -> Donation {
         let content = self.content();
         let id = |purpose| {
             let mac = secret.authenticate(purpose, &content);
@@ -47,7 +47,7 @@ impl StartDonation {
             id: id("donation ID"),
             receipt_id: id("receipt ID"),
             state: State::Started,
-            mode,
+            mode: provider.mode(),
             nonprofit: self.nonprofit,
             fundraiser: self.fundraiser,
             amount: self.amount,
@@ -58,6 +58,8 @@ impl StartDonation {
             designation: self.designation,
             partner: self.partner,
             entry: None,
+            provider: provider.name().to_owned(),
+            payment: Payment::default(),
             started_at: now,
         }
     }

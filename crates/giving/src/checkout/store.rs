@@ -1,9 +1,8 @@
 //! The SQL of donations at our own checkout.
 
 use super::partner::Partner;
-use super::{Donation, State};
+use super::{Donation, Payment, State};
 use crate::ledger::entry::Mode;
-use crate::providers::Provider;
 use platform::db::{Db, Tx, from_row, query};
 use platform::email_address::EmailAddress;
 use platform::ids::{FundraiserId, NonprofitId};
@@ -15,8 +14,9 @@ use uuid::Uuid;
 macro_rules! donations {
     ($rest:literal) => {
         concat!(
-            "select id, receipt_id, state, coalesce(livemode, provider <> 'test') as livemode, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, ",
-            "designation, partner_id, partner_metadata, success_url, exit_url, entry, started_at from donations ",
+            "select id, receipt_id, state, provider, coalesce(livemode, provider <> 'test') as livemode, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, ",
+            "designation, partner_id, partner_metadata, success_url, exit_url, entry, session, attempt, charge, ",
+            "paid_at, checks, started_at from donations ",
             $rest
         )
     };
@@ -24,6 +24,7 @@ macro_rules! donations {
 
 const FIND: &str = donations!("where id = $1");
 const FIND_BY_RECEIPT: &str = donations!("where receipt_id = $1");
+const FIND_BY_CHARGE: &str = donations!("where charge = $1");
 const FIND_BY_EITHER_ID: &str = donations!("where id = $1 or receipt_id = $1");
 // Email addresses are ASCII, so both databases convert them to lowercase in the same way.
 const LIST_BY_EMAIL: &str = donations!("where lower(email) = $1 order by started_at, id");
@@ -36,6 +37,15 @@ const FIND_STATE: &str = "select state from donations where id = $1";
 /// PostgreSQL only: a transaction of SQLite that writes holds the whole file.
 const LOCK_STATE: &str = "select state from donations where id = $1 for update";
 const SET_STATE: &str = "update donations set state = $2, fault = $3, changed_at = $4 where id = $1";
+const FIND_CHARGE: &str = "select charge from donations where id = $1";
+const SET_CHARGE: &str =
+    "update donations set charge = $2, paid_at = $3, check_at = $4, checks = 0 where id = $1";
+const SET_SESSION: &str =
+    "update donations set session = $2, check_at = $3 where id = $1 and (session is null or session = $2)";
+const SET_ATTEMPT: &str = "update donations set attempt = $2 + 1, check_at = null \
+     where id = $1 and attempt = $2 and session is null";
+const SET_CHECK: &str = "update donations set check_at = $2, checks = $3 where id = $1";
+const LIST_TO_CHECK: &str = "select id from donations where check_at <= $1 order by check_at limit $2";
 const SET_ENTRY: &str = "update donations set entry = $2 where id = $1";
 /// PostgreSQL only: a transaction of SQLite that writes holds the whole file.
 const LOCK_MAILBOX: &str = "select pg_advisory_xact_lock(hashtextextended($1, 0))";
@@ -98,6 +108,12 @@ struct DonationRow {
     success_url: Option<String>,
     exit_url: Option<String>,
     entry: Option<i64>,
+    provider: String,
+    session: Option<String>,
+    attempt: i64,
+    charge: Option<String>,
+    paid_at: Option<i64>,
+    checks: i64,
     started_at: i64,
 }
 
@@ -119,6 +135,12 @@ from_row!(DonationRow {
     success_url,
     exit_url,
     entry,
+    provider,
+    session,
+    attempt,
+    charge,
+    paid_at,
+    checks,
     started_at,
 });
 
@@ -177,19 +199,27 @@ fn donation(row: DonationRow) -> Option<Donation> {
             exit_url: row.exit_url,
         },
         entry: row.entry,
+        provider: row.provider,
+        payment: Payment {
+            session: row.session,
+            attempt: row.attempt,
+            charge: row.charge,
+            paid_at: row.paid_at,
+            checks: row.checks,
+        },
         started_at: row.started_at,
     })
 }
 
 /// Inserts a donation, unless it exists already.
-pub async fn insert(db: &Db, new: &Donation, provider: &Provider) -> sqlx::Result<()> {
+pub async fn insert(db: &Db, new: &Donation) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     tx.execute(
         query(INSERT)
             .bind(new.id)
             .bind(new.receipt_id)
             .bind(new.state.as_str())
-            .bind(provider.name())
+            .bind(&new.provider)
             .bind(!new.mode.is_test())
             .bind(new.nonprofit.0)
             .bind(new.fundraiser.map(|id| id.0))
@@ -230,11 +260,99 @@ async fn set_state(tx: &mut Tx, id: Uuid, next: State, reason: Option<&str>, now
     Ok(true)
 }
 
-/// Records that a donation was paid.
+/// Records that a donation was paid with a test card.
 pub async fn pay(db: &Db, id: Uuid, now: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     set_state(&mut tx, id, State::Pending, None, now).await?;
     tx.commit().await
+}
+
+/// What became of a charge that a provider reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChargeOutcome {
+    /// It paid the donation, now or before.
+    Accepted,
+    /// Another charge has paid the donation.
+    Second,
+}
+
+/// Records that a charge paid a donation. The provider is asked at `check_at` for what it does not know yet, such as its fee.
+pub(crate) async fn accept_charge(
+    db: &Db,
+    id: Uuid,
+    (charge, paid_at): (&str, i64),
+    check_at: i64,
+    now: i64,
+) -> sqlx::Result<ChargeOutcome> {
+    let mut tx = db.write().await?;
+    if set_state(&mut tx, id, State::Pending, None, now).await? {
+        let update = query(SET_CHARGE)
+            .bind(id)
+            .bind(charge)
+            .bind(paid_at)
+            .bind(check_at);
+        tx.execute(update).await?;
+        tx.commit().await?;
+        return Ok(ChargeOutcome::Accepted);
+    }
+    let accepted: Option<Option<String>> = tx.fetch_optional_scalar(query(FIND_CHARGE).bind(id)).await?;
+    Ok(match accepted.flatten() {
+        Some(accepted) if accepted != charge => ChargeOutcome::Second,
+        _ => ChargeOutcome::Accepted,
+    })
+}
+
+/// Records that the donor is done and the bank has not confirmed the payment.
+pub(crate) async fn process(db: &Db, id: Uuid, now: i64) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    set_state(&mut tx, id, State::Processing, None, now).await?;
+    tx.commit().await
+}
+
+/// Records that a donation was not paid and no longer can be.
+pub(crate) async fn expire(db: &Db, id: Uuid, now: i64) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    if set_state(&mut tx, id, State::Expired, None, now).await? {
+        let done = query(SET_CHECK).bind(id).bind(None::<i64>).bind(0);
+        tx.execute(done).await?;
+    }
+    tx.commit().await
+}
+
+/// Records the session of a donation. Returns `false` if it has another one.
+pub(crate) async fn set_session(db: &Db, id: Uuid, session: &str, check_at: i64) -> sqlx::Result<bool> {
+    let mut tx = db.write().await?;
+    let set = tx
+        .execute(query(SET_SESSION).bind(id).bind(session).bind(check_at))
+        .await?;
+    tx.commit().await?;
+    Ok(set == 1)
+}
+
+/// Records that the attempt with this number created no session.
+pub(crate) async fn end_attempt(db: &Db, id: Uuid, attempt: i64) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    tx.execute(query(SET_ATTEMPT).bind(id).bind(attempt)).await?;
+    tx.commit().await
+}
+
+/// Sets when the provider is asked again about a donation, or that there is nothing to ask.
+pub(crate) async fn set_check(db: &Db, id: Uuid, check_at: Option<i64>, checks: i64) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    tx.execute(query(SET_CHECK).bind(id).bind(check_at).bind(checks))
+        .await?;
+    tx.commit().await
+}
+
+/// Lists the donations that the provider has to be asked about by now, the oldest first.
+pub(crate) async fn list_to_check(db: &Db, now: i64, take: i64) -> sqlx::Result<Vec<Uuid>> {
+    db.fetch_scalars(query(LIST_TO_CHECK).bind(now).bind(take)).await
+}
+
+/// Finds the donation that a charge paid.
+pub(crate) async fn find_by_charge(db: &Db, charge: &str) -> sqlx::Result<Option<Donation>> {
+    let row: Option<DonationRow> = db.fetch_optional(query(FIND_BY_CHARGE).bind(charge)).await?;
+    Ok(row.and_then(donation))
 }
 
 /// Records why the provider declined the payment.

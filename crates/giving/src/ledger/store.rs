@@ -73,6 +73,13 @@ const BALANCES: &str = "select \
 const REMAINING: &str = "select cast(coalesce(sum(amount), 0) as bigint), \
      cast(coalesce(-sum(case when kind in ('dispute', 'dispute_won') then amount else 0 end), 0) as bigint) \
      from ledger_entries where sequence = $1 or refunds = $1";
+const FIND_CASH: &str = "select cast(coalesce(sum(p.amount), 0) as bigint) from ledger_entries e \
+     left join ledger_postings p on p.sequence = e.sequence and p.party = 'cash' \
+     where e.source = $1 and e.external_id = $2 group by e.sequence";
+const SUM_CASH: &str = "select cast(coalesce(sum(p.amount), 0) as bigint) from ledger_postings p \
+     join ledger_entries e on e.sequence = p.sequence where p.party = 'cash' and e.mode = $1";
+const LIST_NAMES_FROM: &str = "select sequence, external_id, amount from ledger_entries \
+     where source = $1 and mode = $2 and sequence > $3 and recorded_at >= $4 order by sequence limit $5";
 const SUM_OF: &str = "select count(*), cast(coalesce(sum(amount), 0) as bigint) from ledger_entries \
      where fundraiser_id = $1 and mode = $2 and kind <> 'offline'";
 const SUM_SINCE: &str = "select mode, count(*), cast(sum(amount) as bigint) from ledger_entries \
@@ -345,7 +352,37 @@ pub(crate) struct Remaining {
     pub disputed: Cents,
 }
 
-/// Returns what is left of a donation.
+/// Returns what an entry added to the balance at Stripe, if there is such an entry.
+pub(crate) async fn find_cash(db: &Db, source: &str, external_id: &str) -> sqlx::Result<Option<Cents>> {
+    let find = query(FIND_CASH).bind(source).bind(external_id);
+    let cash: Option<i64> = db.fetch_optional_scalar(find).await?;
+    Ok(cash.map(Cents::new))
+}
+
+/// Returns the balance at Stripe, as the books have it.
+pub(crate) async fn sum_cash(db: &Db, mode: Mode) -> sqlx::Result<Cents> {
+    let cash: i64 = db.fetch_scalar(query(SUM_CASH).bind(mode.as_str())).await?;
+    Ok(Cents::new(cash))
+}
+
+/// Lists the next entries of a source that were recorded since a time: their sequence numbers, external IDs and amounts.
+pub(crate) async fn list_names_from(
+    db: &Db,
+    (source, mode): (&str, Mode),
+    after: i64,
+    since: i64,
+    take: i64,
+) -> sqlx::Result<Vec<(i64, String, i64)>> {
+    let list = query(LIST_NAMES_FROM)
+        .bind(source)
+        .bind(mode.as_str())
+        .bind(after)
+        .bind(since)
+        .bind(take);
+    db.fetch_all(list).await
+}
+
+/// Returns what is left of a donation after its refunds and disputes.
 pub(crate) async fn find_remaining(db: &Db, donation: i64) -> sqlx::Result<Remaining> {
     let (amount, disputed): (i64, i64) = db.fetch_one(query(REMAINING).bind(donation)).await?;
     Ok(Remaining {

@@ -7,6 +7,7 @@ pub mod test;
 use crate::ledger::entry::Mode;
 use link::Payment;
 use platform::public_url::PublicUrl;
+use stripe::settings::{InvalidStripe, StripeSettings};
 use thiserror::Error;
 
 /// The settings of the provider, before they are checked.
@@ -14,6 +15,7 @@ use thiserror::Error;
 pub struct ProviderSettings {
     pub provider: String,
     pub link: String,
+    pub stripe: StripeSettings,
 }
 
 impl ProviderSettings {
@@ -29,7 +31,7 @@ impl ProviderSettings {
                 Ok(Provider::Link(link.to_owned()))
             }
             "link" => Err(InvalidProvider::Link(link.to_owned())),
-            "stripe" => Err(InvalidProvider::Stripe),
+            "stripe" => Ok(Provider::Stripe(self.stripe.mode()?)),
             other => Err(InvalidProvider::Unknown(other.to_owned())),
         }
     }
@@ -38,10 +40,10 @@ impl ProviderSettings {
 /// Why the settings do not determine a provider.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum InvalidProvider {
-    #[error("giving.provider is {0:?}; set it to auto, off, test or link")]
+    #[error("giving.provider is {0:?}; set it to auto, off, test, stripe or link")]
     Unknown(String),
-    #[error("giving.provider is \"stripe\", which is not available yet; set it to auto, off, test or link")]
-    Stripe,
+    #[error(transparent)]
+    Stripe(#[from] InvalidStripe),
     #[error("giving.link is {0:?}; set it to a URL such as https://pay.example.org/?ein={{ein}}")]
     Link(String),
 }
@@ -53,6 +55,8 @@ pub enum Provider {
     Off,
     /// People can try out the checkout with test cards. No money is charged.
     Test,
+    /// People pay on a page of Stripe. Its key decides whether real money is charged.
+    Stripe(Mode),
     /// Sends people to a URL, in which `{ein}`, `{slug}`, `{amount}` and `{donation}` are filled in.
     Link(String),
 }
@@ -63,6 +67,7 @@ impl Provider {
         match self {
             Provider::Off => "off",
             Provider::Test => "test",
+            Provider::Stripe(_) => stripe::NAME,
             Provider::Link(_) => "link",
         }
     }
@@ -71,20 +76,21 @@ impl Provider {
     pub const fn mode(&self) -> Mode {
         match self {
             Provider::Test => Mode::Test,
+            Provider::Stripe(mode) => *mode,
             Provider::Off | Provider::Link(_) => Mode::Live,
         }
     }
 
     /// Returns whether this server is in test mode: it charges nothing, and its totals count test donations.
     pub const fn is_test(&self) -> bool {
-        matches!(self, Provider::Test)
+        self.mode().is_test()
     }
 
     /// Returns the URL where the donor pays. The nonprofit's own template takes precedence over that of the operator.
     pub fn payment_url(&self, own_template: Option<&str>, payment: &Payment<'_>) -> Option<String> {
         match self {
             Provider::Link(template) => Some(payment.fill_in(own_template.unwrap_or(template))),
-            Provider::Off | Provider::Test => None,
+            Provider::Off | Provider::Test | Provider::Stripe(_) => None,
         }
     }
 }
@@ -97,6 +103,7 @@ mod tests {
         let settings = ProviderSettings {
             provider: provider.to_owned(),
             link: link.to_owned(),
+            stripe: StripeSettings::for_tests("sk_test_1", "whsec_1"),
         };
         settings.resolve(&PublicUrl::new(public_url))
     }
@@ -137,12 +144,12 @@ mod tests {
         assert_eq!(resolve("off", "", "http://localhost"), Ok(Provider::Off));
         let link = "https://pay.example.org/{ein}";
         assert_eq!(resolve("link", link, public), Ok(Provider::Link(link.to_owned())));
+        assert_eq!(resolve("stripe", "", public), Ok(Provider::Stripe(Mode::Test)));
         for (provider, link, expected) in [
             ("link", "", "giving.link"),
             ("link", "javascript:alert(1)", "giving.link"),
-            ("stripe", "", "not available yet"),
-            ("sandbox", "", "auto, off, test or link"),
-            ("", "", "auto, off, test or link"),
+            ("sandbox", "", "auto, off, test, stripe or link"),
+            ("", "", "auto, off, test, stripe or link"),
         ] {
             let error = resolve(provider, link, public).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
@@ -150,9 +157,14 @@ mod tests {
     }
 
     #[test]
-    fn only_donations_started_with_the_test_provider_are_test_donations() {
+    fn only_donations_that_charge_nothing_are_test_donations() {
         assert_eq!(Provider::Test.mode(), Mode::Test);
-        for other in [Provider::Off, Provider::Link(String::new())] {
+        assert_eq!(Provider::Stripe(Mode::Test).mode(), Mode::Test);
+        for other in [
+            Provider::Off,
+            Provider::Stripe(Mode::Live),
+            Provider::Link(String::new()),
+        ] {
             assert_eq!(other.mode(), Mode::Live);
         }
     }

@@ -33,7 +33,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 26] = migrations! {
+const MIGRATIONS: [MigrationSource; 27] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -61,6 +61,7 @@ const MIGRATIONS: [MigrationSource; 26] = migrations! {
     25 "0025_lists",
     26 "0026_picture_quota",
     27 "0027_books",
+    28 "0028_payments",
 };
 
 const STORE_ID: &str = "select id from store";

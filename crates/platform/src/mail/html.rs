@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const MAX_NAME_LENGTH: usize = 40;
 
 /// Returns the HTML version of a text. Its paragraphs are separated by empty lines.
-pub fn render(subject: &str, text: &str) -> String {
+pub(super) fn render(subject: &str, text: &str) -> String {
     let mut html = String::with_capacity(text.len() * 2 + 1_024);
     html.push_str(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

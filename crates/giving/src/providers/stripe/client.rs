@@ -325,6 +325,14 @@ impl Client {
             .await
     }
 
+    /// Finds a balance transaction.
+    pub async fn find_balance_transaction(&self, id: &str) -> Result<BalanceTransaction, StripeError> {
+        let path = format!("/v1/balance_transactions/{id}");
+        let urgency = Urgency::Reconciliation;
+        self.read(Call::get("find balance transaction", path, Form::new(), urgency))
+            .await
+    }
+
     /// Returns our balance.
     pub async fn find_balance(&self) -> Result<Balance, StripeError> {
         let path = "/v1/balance".to_owned();

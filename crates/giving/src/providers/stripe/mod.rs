@@ -4,4 +4,8 @@ pub mod client;
 pub mod form;
 pub mod objects;
 pub mod pacing;
+pub mod settings;
 pub mod signature;
+
+/// The name that is stored with donations and events.
+pub(crate) const NAME: &str = "stripe";

@@ -190,12 +190,22 @@ pub struct Dispute {
     pub currency: String,
     pub charge: Reference<Charge>,
     pub livemode: bool,
+    /// The time in seconds.
+    pub created: i64,
+    pub evidence_details: Option<EvidenceDetails>,
     pub reason: String,
     /// `needs_response`, `under_review`, `won`, `lost`, `warning_…` for an inquiry, and others.
     pub status: String,
     /// None for an inquiry, one after the withdrawal, two if the money came back.
     #[serde(default)]
     pub balance_transactions: Vec<BalanceTransaction>,
+}
+
+/// What the operator has to send to the bank.
+#[derive(Clone, Debug, Deserialize)]
+pub struct EvidenceDetails {
+    /// By when, in seconds.
+    pub due_by: Option<i64>,
 }
 
 impl Dispute {

@@ -1,0 +1,62 @@
+//! Disputes: the donor's bank withdraws a donation, and returns it if the operator wins. An inquiry withdraws nothing.
+
+use super::Payments;
+use super::error::Result;
+use super::objects::label;
+use super::store::{self, DisputeRow};
+use crate::donations::{self, Reversal, SITE};
+use crate::providers::stripe::objects::Dispute;
+use crate::providers::stripe::pacing::Urgency;
+use platform::money::Cents;
+
+impl Payments<'_> {
+    /// Enters what became of a dispute at Stripe.
+    pub(crate) async fn refresh_dispute(self, id: &str, urgency: Urgency) -> Result<()> {
+        let dispute = self.stripe.find_dispute(id, urgency).await?;
+        let Some(donation) = self.find_charged(dispute.charge.id(), urgency).await? else {
+            return Ok(());
+        };
+        let row = DisputeRow {
+            id: dispute.id.clone(),
+            donation: donation.id,
+            amount: Cents::new(dispute.amount),
+            reason: dispute.reason.clone(),
+            status: dispute.status.clone(),
+            due_by: dispute
+                .evidence_details
+                .as_ref()
+                .and_then(|details| details.due_by),
+            opened_at: dispute.created.saturating_mul(1_000),
+        };
+        let now = self.settlement.clock.millis();
+        store::set_dispute(self.settlement.db, &row, now).await?;
+        self.apply_dispute(&dispute, &donation.id.to_string()).await?;
+        self.settlement.settle(donation).await?;
+        Ok(())
+    }
+
+    async fn apply_dispute(self, dispute: &Dispute, donation: &str) -> Result<()> {
+        let recorder = self.settlement.recorder;
+        for transaction in &dispute.balance_transactions {
+            if transaction.amount < 0 {
+                let new = donations::Dispute {
+                    source: label(SITE),
+                    external_id: label(donation),
+                    amount: Cents::new(-transaction.amount),
+                    dispute_id: label(&dispute.id),
+                };
+                recorder.dispute(new).await?;
+                self.enter_settlement(&dispute.id, transaction).await?;
+            } else {
+                let reversal = Reversal {
+                    source: label(SITE),
+                    external_id: label(&dispute.id),
+                };
+                recorder.reverse(reversal).await?;
+                self.enter_settlement(&format!("{} won", dispute.id), transaction)
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+}

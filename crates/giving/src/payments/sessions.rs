@@ -1,0 +1,98 @@
+//! The session of a donation: one visit of Stripe's payment page.
+//!
+//! The idempotency key of a session is the donation and the number of attempts that created none. So a call whose answer was
+//! lost can be repeated, and two calls for one donation return the same session. The attempt grows only after an answer that
+//! nothing was created, because Stripe repeats saved errors for 24 hours.
+
+use super::Payments;
+use super::error::{PaymentError, Result};
+use super::objects::{CURRENCY, DONATION, STORE};
+use super::sweep::FIRST_CHECK_MILLIS;
+use crate::checkout::{Donation, store};
+use crate::fundraisers::store as fundraisers;
+use crate::providers::stripe::form::Form;
+use crate::providers::stripe::objects::Session;
+use crate::providers::stripe::pacing::Urgency;
+use directory::NonprofitRef;
+use directory::nonprofits::identifier::Identifier;
+use platform::text::cut;
+
+/// The most that Stripe shows of the name of what is paid.
+const MAX_NAME_CHARS: usize = 120;
+
+impl Payments<'_> {
+    /// Returns the URL of the page where a donation is paid. The same donation leads to the same page while that is open.
+    pub async fn open_session(self, donation: &Donation) -> Result<String> {
+        let session = match &donation.payment.session {
+            Some(id) => self.stripe.find_session(id, None, Urgency::Donor).await?,
+            None => self.create_session(donation).await?,
+        };
+        if let (Some("open"), Some(url)) = (session.status.as_deref(), &session.url) {
+            return Ok(url.clone());
+        }
+        self.apply_session(session, Urgency::Donor).await?;
+        Err(PaymentError::Closed)
+    }
+
+    /// Creates the session of a donation, or finds the one that a lost call created.
+    pub(crate) async fn create_session(self, donation: &Donation) -> Result<Session> {
+        let (db, attempt) = (self.settlement.db, donation.payment.attempt);
+        let check_at = self.settlement.clock.millis() + FIRST_CHECK_MILLIS;
+        // Before the call: if its answer is lost, the sweep asks for it.
+        store::set_check(db, donation.id, Some(check_at), 0).await?;
+        let key = format!("{}-{attempt}", donation.id);
+        let form = self.session_form(donation).await?;
+        match self.stripe.create_session(form, key, None).await {
+            Ok(session) => {
+                store::set_session(db, donation.id, &session.id, check_at).await?;
+                Ok(session)
+            }
+            Err(error) => {
+                if error.created_nothing() {
+                    store::end_attempt(db, donation.id, attempt).await?;
+                }
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Returns the parameters of a session. They depend on the donation alone, because Stripe refuses a repeated call that
+    /// differs from the first.
+    async fn session_form(self, donation: &Donation) -> Result<Form> {
+        let (id, store) = (donation.id, self.store);
+        let page = format!("{}/donations/{}", self.settlement.public_url, donation.receipt_id);
+        let email = donation.email.as_ref().map(|email| email.as_str());
+        let name = self.recipient_name(donation).await?;
+        Ok(Form::new()
+            .set("mode", "payment")
+            .set("submit_type", "donate")
+            .set("client_reference_id", format!("{}_{id}", store.simple()))
+            .set(&format!("metadata[{DONATION}]"), id)
+            .set(&format!("metadata[{STORE}]"), store)
+            .set(&format!("payment_intent_data[metadata][{DONATION}]"), id)
+            .set(&format!("payment_intent_data[metadata][{STORE}]"), store)
+            .set("line_items[0][quantity]", 1)
+            .set("line_items[0][price_data][currency]", CURRENCY)
+            .set("line_items[0][price_data][unit_amount]", donation.amount.get())
+            .set(
+                "line_items[0][price_data][product_data][name]",
+                format!("Donation to {}", cut(&name, MAX_NAME_CHARS)),
+            )
+            .set_some("customer_email", email)
+            .set("success_url", format!("{page}?paid=true"))
+            .set("cancel_url", &page))
+    }
+
+    /// The name of the fundraiser or nonprofit that a donation is for.
+    async fn recipient_name(self, donation: &Donation) -> Result<String> {
+        if let Some(id) = donation.fundraiser
+            && let Some(fundraiser) = fundraisers::find(self.settlement.db, id).await?
+        {
+            return Ok(fundraiser.title);
+        }
+        let found = self.settlement.directory;
+        let found = found.find(&Identifier::Id(donation.nonprofit)).await?;
+        let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
+        Ok(nonprofit.map_or_else(String::new, |nonprofit| nonprofit.name.to_owned()))
+    }
+}

@@ -1,0 +1,102 @@
+//! The settings of Stripe.
+
+use crate::ledger::entry::Mode;
+use secrecy::{ExposeSecret, SecretString};
+use thiserror::Error;
+
+/// Where Stripe's API is.
+pub const API_BASE: &str = "https://api.stripe.com";
+/// The origin of Stripe's payment page.
+const PAYMENT_PAGE: &str = "https://checkout.stripe.com";
+
+/// Why the settings of Stripe cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum InvalidStripe {
+    #[error(
+        "stripe.secret_key is not a secret key of Stripe; set it to one that begins with sk_test_, sk_live_, rk_test_ or rk_live_"
+    )]
+    SecretKey,
+    #[error(
+        "stripe.webhook_secret is not the signing secret of an endpoint; set it to the one that begins with whsec_, from the page of the webhook in Stripe's dashboard"
+    )]
+    WebhookSecret,
+    #[error("stripe.account is {0:?}; set it to platform")]
+    Account(String),
+}
+
+/// The keys of the operator's account, and where to use them.
+#[derive(Clone, Debug)]
+pub struct StripeSettings {
+    pub secret_key: SecretString,
+    /// Signs the events that Stripe sends.
+    pub webhook_secret: SecretString,
+    /// `platform`: donations are made to the operator, who passes them on.
+    pub account: String,
+    pub api_base: String,
+}
+
+impl StripeSettings {
+    /// Checks the settings, and returns the mode of the key.
+    pub(crate) fn mode(&self) -> Result<Mode, InvalidStripe> {
+        let key = self.secret_key.expose_secret();
+        let mode = if key.starts_with("sk_test_") || key.starts_with("rk_test_") {
+            Mode::Test
+        } else if key.starts_with("sk_live_") || key.starts_with("rk_live_") {
+            Mode::Live
+        } else {
+            return Err(InvalidStripe::SecretKey);
+        };
+        if !self.webhook_secret.expose_secret().starts_with("whsec_") {
+            return Err(InvalidStripe::WebhookSecret);
+        }
+        if self.account != "platform" {
+            return Err(InvalidStripe::Account(self.account.clone()));
+        }
+        Ok(mode)
+    }
+
+    /// Returns the origin of the payment page. A simulator of Stripe has its page where its API is.
+    pub fn payment_page_origin(&self) -> &str {
+        if self.api_base.trim_end_matches('/') == API_BASE {
+            PAYMENT_PAGE
+        } else {
+            self.api_base.trim_end_matches('/')
+        }
+    }
+
+    /// Returns settings for Stripe itself with these keys.
+    #[cfg(test)]
+    pub(crate) fn for_tests(secret_key: &str, webhook_secret: &str) -> StripeSettings {
+        StripeSettings {
+            secret_key: secret_key.into(),
+            webhook_secret: webhook_secret.into(),
+            account: "platform".to_owned(),
+            api_base: API_BASE.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_decides_the_mode_and_mistakes_are_named() {
+        let mode = |key: &str, secret: &str| StripeSettings::for_tests(key, secret).mode();
+        for key in ["sk_test_1", "rk_test_1"] {
+            assert_eq!(mode(key, "whsec_1"), Ok(Mode::Test));
+        }
+        for key in ["sk_live_1", "rk_live_1"] {
+            assert_eq!(mode(key, "whsec_1"), Ok(Mode::Live));
+        }
+        for key in ["", "pk_test_1", "whsec_1", "test"] {
+            assert_eq!(mode(key, "whsec_1"), Err(InvalidStripe::SecretKey));
+        }
+        assert_eq!(mode("sk_test_1", "sk_test_1"), Err(InvalidStripe::WebhookSecret));
+        let connect = StripeSettings {
+            account: "connect".to_owned(),
+            ..StripeSettings::for_tests("sk_test_1", "whsec_1")
+        };
+        assert!(matches!(connect.mode(), Err(InvalidStripe::Account(_))));
+    }
+}

@@ -1,0 +1,42 @@
+//! Events that payment providers send.
+
+use crate::app::App;
+use crate::http::body;
+use crate::http::error::{Error, Result};
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use giving::providers::stripe::objects::Event;
+use giving::providers::stripe::signature;
+use secrecy::ExposeSecret;
+
+/// `POST /webhooks/stripe`: stores an event, answers, and then handles it.
+pub async fn stripe(State(app): State<App>, request: Request) -> Result<StatusCode> {
+    let Some(payments) = app.payments() else {
+        return Err(Error::NotFound);
+    };
+    let header = request.headers().get("stripe-signature");
+    let header = header.and_then(|header| header.to_str().ok()).unwrap_or_default();
+    let header = header.to_owned();
+    let bytes = body::read(request).await?;
+    let secret = app.config.stripe.webhook_secret.expose_secret();
+    let now = app.clock.millis() / 1_000;
+    if let Err(error) = signature::verify(&header, &bytes, secret, now) {
+        tracing::warn!(%error, "refused an event of Stripe");
+        return Err(Error::InvalidSignature(error.to_string()));
+    }
+    body::check_values(&bytes)?;
+    let event: Event =
+        serde_json::from_slice(&bytes).map_err(|error| Error::InvalidJson(error.to_string()))?;
+    if payments.receive(&event).await? {
+        let app = app.clone();
+        // The event is stored, so it is handled later if this server stops now.
+        tokio::spawn(async move {
+            if let Some(payments) = app.payments()
+                && let Err(error) = payments.handle(event).await
+            {
+                tracing::error!(%error, "the outcome of an event could not be stored");
+            }
+        });
+    }
+    Ok(StatusCode::OK)
+}

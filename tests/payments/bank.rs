@@ -1,0 +1,189 @@
+//! A server whose provider is Stripe, with a simulator that sends it events.
+
+use crate::client::Client;
+use crate::dashboard::visitor::{Visitor, hidden};
+use crate::world::World;
+use causeway::app::App;
+use causeway::http::refusal::refusal;
+use causeway::server::routes::router;
+use directory::nonprofits::ein::Ein;
+use giving::checkout::receipt::Donee;
+use giving::ledger::entry::Mode;
+use giving::payments::store::{Reconciliation, list_differences};
+use giving::providers::Provider;
+use listener::{listen, serve};
+use serde_json::{Value, json};
+use stripe_simulator::{Settings, Simulator};
+
+pub const PROFILE: &str = "/american-red-cross";
+pub const VALID_CARD: &str = "4242424242424242";
+pub const WEBHOOK_SECRET: &str = "whsec_story";
+const SECRET_KEY: &str = "sk_test_story";
+
+/// The simulator, and a server that uses it.
+pub struct Bank {
+    pub app: App,
+    pub client: Client,
+    pub visitor: Visitor,
+    url: String,
+    http: reqwest::Client,
+    _simulator: Simulator,
+    server: tokio::task::JoinHandle<std::io::Result<()>>,
+}
+
+impl Drop for Bank {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+impl Bank {
+    /// Starts both, with the demo directory.
+    pub async fn open(world: &World) -> Bank {
+        world.load_demo().await;
+        let simulator = Simulator::start(Settings::default()).await.unwrap();
+        let url = simulator.url();
+        let mut config = world.app.config.clone();
+        config.giving = Provider::Stripe(Mode::Test);
+        config.stripe.secret_key = SECRET_KEY.into();
+        config.stripe.webhook_secret = WEBHOOK_SECRET.into();
+        config.stripe.api_base = url.clone();
+        config.recipient = Some(Donee {
+            legal_name: "Causeway Foundation".to_owned(),
+            ein: Ein::parse("123456789").unwrap(),
+            address: "1 Main Street, Springfield, IL 62701".to_owned(),
+        });
+        let app = App::build_with_clock(config, world.app.clock.clone())
+            .await
+            .unwrap();
+        let listener = listen("127.0.0.1:0".parse().unwrap(), false).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (routes, settings) = (router(app.clone()), app.config.serve.clone());
+        let server =
+            tokio::spawn(
+                async move { serve(listener, routes, &settings, refusal, std::future::pending()).await },
+            );
+        let client = Client::new(&app, "");
+        let bank = Bank {
+            visitor: Visitor::with_client(&client),
+            client,
+            app,
+            url,
+            http: reqwest::Client::new(),
+            _simulator: simulator,
+            server,
+        };
+        bank.send_events_to(Some(&format!("http://{address}/webhooks/stripe")))
+            .await;
+        bank
+    }
+
+    /// Sends events to a URL, or nowhere.
+    pub async fn send_events_to(&self, url: Option<&str>) {
+        self.control("webhooks", json!({ "url": url, "secret": WEBHOOK_SECRET }))
+            .await;
+    }
+
+    /// Calls the control interface of the simulator, which must succeed.
+    pub async fn control(&self, path: &str, body: Value) -> Value {
+        let (status, answer) = self.try_control(path, body).await;
+        assert!((200..300).contains(&status), "{path}: {status} {answer}");
+        answer
+    }
+
+    /// Calls the control interface of the simulator. Returns the status and the answer.
+    pub async fn try_control(&self, path: &str, body: Value) -> (u16, Value) {
+        let request = self.http.post(format!("{}/simulator/{path}", self.url));
+        let response = request.body(body.to_string()).send().await.unwrap();
+        let (status, text) = (response.status().as_u16(), response.text().await.unwrap());
+        (status, serde_json::from_str(&text).unwrap_or(Value::Null))
+    }
+
+    /// Calls the API of the simulator, as another program with the same key would.
+    pub async fn call(&self, path: &str, form: &str) -> Value {
+        let request = self.http.post(format!("{}/v1/{path}", self.url));
+        let request = request
+            .header("authorization", format!("Bearer {SECRET_KEY}"))
+            .header("content-type", "application/x-www-form-urlencoded");
+        let response = request.body(form.to_owned()).send().await.unwrap();
+        let text = response.text().await.unwrap();
+        serde_json::from_str(&text).unwrap_or_else(|_| panic!("{path}: {text}"))
+    }
+
+    /// Reads from the API of the simulator.
+    pub async fn read(&self, path: &str) -> Value {
+        let request = self.http.get(format!("{}/v1/{path}", self.url));
+        let request = request.header("authorization", format!("Bearer {SECRET_KEY}"));
+        let text = request.send().await.unwrap().text().await.unwrap();
+        serde_json::from_str(&text).unwrap_or_else(|_| panic!("{path}: {text}"))
+    }
+
+    /// Waits until the simulator has delivered all events, and this server has handled them.
+    pub async fn settle(&self, world: &World) {
+        let idle = self.control("idle", json!({ "timeout_ms": 60_000 })).await;
+        assert_eq!(idle["idle"], true, "{idle}");
+        crate::wait::eventually("all events are handled", async || {
+            let open = "select id from provider_events where handled_at is null and tries = 0";
+            world.texts(open).await.is_empty().then_some(())
+        })
+        .await;
+    }
+
+    /// Sends the donation form, and returns where it leads.
+    pub async fn start(&self, page: &str, fields: &[(&str, &str)]) -> String {
+        let give = format!("{page}/give");
+        let form = self.visitor.get(200, &give).await.text();
+        let once = hidden(&form, "once");
+        let fields = [fields, &[("once", once.as_str())]].concat();
+        let response = self.visitor.post(303, &give, &fields).await;
+        response.header("location").to_owned()
+    }
+
+    /// Starts a donation and pays it with a card. Returns its session.
+    pub async fn give(&self, amount: &str, card: &str) -> String {
+        let url = self
+            .start(PROFILE, &[("amount", amount), ("email", "ada@example.org")])
+            .await;
+        let session = session_of(&url);
+        self.pay(&session, card).await;
+        session
+    }
+
+    pub async fn pay(&self, session: &str, card: &str) {
+        let body = json!({ "card_number": card, "email": "ada@example.org" });
+        self.control(&format!("sessions/{session}/pay"), body).await;
+    }
+
+    /// Compares the ledger with the simulator.
+    pub async fn reconcile(&self) -> (Reconciliation, Vec<String>) {
+        let payments = self.app.payments().unwrap();
+        let compared = payments.reconcile(Some(0), None).await.unwrap();
+        let differences = list_differences(&self.app.db).await.unwrap();
+        let differences = differences.into_iter().map(|listed| {
+            let difference = listed.difference;
+            format!(
+                "{} {} {}",
+                difference.kind.as_str(),
+                difference.object,
+                difference.amount.get()
+            )
+        });
+        (compared, differences.collect())
+    }
+
+    /// Asserts that Stripe and the ledger agree to the cent.
+    pub async fn assert_reconciled(&self) {
+        let (compared, differences) = self.reconcile().await;
+        assert!(differences.is_empty(), "{differences:?}");
+        assert_eq!(compared.balance, compared.ledger_balance);
+    }
+}
+
+/// Returns the session whose page a URL shows.
+pub fn session_of(url: &str) -> String {
+    let start = url
+        .find("cs_")
+        .unwrap_or_else(|| panic!("{url} is not a payment page"));
+    let id = url[start..].split(['/', '?', '#']).next();
+    id.unwrap_or_default().to_owned()
+}

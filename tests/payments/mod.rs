@@ -1,0 +1,7 @@
+//! Payments by Stripe, with the simulator in the place of Stripe.
+
+mod bank;
+mod differences;
+mod donations;
+mod events;
+mod refunds;
