@@ -10,6 +10,9 @@ alter table donations add column charge text;
 alter table donations add column paid_at bigint;
 alter table donations add column check_at bigint;
 alter table donations add column checks bigint not null default 0;
+-- The part of the amount that covers the fee, and whether the nonprofit may learn the donor's name and email address.
+alter table donations add column covered bigint not null default 0;
+alter table donations add column shares_contact boolean not null default false;
 
 create unique index donations_charge on donations (charge) where charge is not null;
 create index donations_check on donations (check_at) where check_at is not null;

@@ -46,6 +46,15 @@ create unique index ledger_entries_origin on ledger_entries (origin, kind) where
 -- For what is owed to a nonprofit.
 create index ledger_postings_owed on ledger_postings (party_id, sequence) where party = 'owed';
 
+-- The trigger of migration 25, which was dropped with the table.
+create trigger ledger_entries_raised after insert on ledger_entries when new.fundraiser_id is not null
+begin
+    update fundraisers set
+        raised_live = case when new.mode = 'live' then coalesce(new.raised, raised_live) else raised_live end,
+        raised_test = case when new.mode = 'test' then coalesce(new.raised, raised_test) else raised_test end
+    where id = new.fundraiser_id;
+end;
+
 create view journal as
     select sequence, kind, mode, source, external_id, nonprofit_id, fundraiser_id, donor, amount, refunds, recorded_at,
         raised, supporters, hash

@@ -10,6 +10,9 @@ alter table donations add column charge text;
 alter table donations add column paid_at integer;
 alter table donations add column check_at integer;
 alter table donations add column checks integer not null default 0;
+-- The part of the amount that covers the fee, and whether the nonprofit may learn the donor's name and email address.
+alter table donations add column covered integer not null default 0;
+alter table donations add column shares_contact integer not null default 0;
 
 create unique index donations_charge on donations (charge) where charge is not null;
 create index donations_check on donations (check_at) where check_at is not null;

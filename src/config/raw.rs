@@ -59,6 +59,9 @@ pub(super) struct RawGiving {
     pub max_amount: i64,
     pub time_zone: String,
     pub fees_paid_by: String,
+    pub fee: String,
+    pub link_secret: String,
+    pub link_secret_file: String,
 }
 
 #[derive(Deserialize)]

@@ -11,6 +11,7 @@ use directory::DirectorySettings;
 use giving::books::FeesPaidBy;
 use giving::checkout::CheckoutSettings;
 use giving::checkout::amounts::AmountLimits;
+use giving::checkout::fee::Fee;
 use giving::checkout::receipt::Donee;
 use giving::fundraisers::review::FundraiserSettings;
 use giving::ledger::anchors::AnchorSettings;
@@ -23,6 +24,7 @@ use platform::hosted::PictureSettings;
 use platform::mail::MailSettings;
 use platform::redis::RedisSettings;
 use platform::settings::DatabaseSettings;
+use secrecy::SecretString;
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -58,8 +60,12 @@ pub struct Config {
     pub mail: MailSettings,
     pub giving: Provider,
     pub stripe: StripeSettings,
+    /// The secret of the processor behind the payment link. Empty if it reports nothing.
+    pub link_secret: SecretString,
     /// The nonprofit to which donations by Stripe are made.
     pub recipient: Option<Donee>,
+    /// The fee of Stripe that donors can cover.
+    pub fee: Fee,
     /// Who pays the fees of Stripe.
     pub fees_paid_by: FeesPaidBy,
     /// The amounts that people can give.

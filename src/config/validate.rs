@@ -17,6 +17,7 @@ use directory::DirectorySettings;
 use directory::nonprofits::ein::Ein;
 use giving::books::FeesPaidBy;
 use giving::checkout::amounts::AmountLimits;
+use giving::checkout::fee::Fee;
 use giving::checkout::receipt::Donee;
 use giving::ledger::anchors::AnchorSettings;
 use giving::providers::stripe::settings::{API_BASE, StripeSettings};
@@ -30,7 +31,8 @@ use platform::public_url::PublicUrl;
 use platform::redis::{RedisSettings, Servers};
 use platform::secret;
 use platform::settings::{APPLICATION_NAME, DatabaseSettings};
-use secrecy::SecretString;
+use platform::webhook_signature::WebhookSecret;
+use secrecy::{ExposeSecret, SecretString};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -127,7 +129,9 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         mail,
         giving,
         stripe,
+        link_secret: link_secret(&raw.giving)?,
         recipient,
+        fee: Fee::parse(&raw.giving.fee)?,
         fees_paid_by: fees_paid_by(&raw.giving.fees_paid_by)?,
         amounts: AmountLimits::new(raw.giving.min_amount, raw.giving.max_amount)?,
         time_zone: time_zone(&raw.giving.time_zone)?,
@@ -185,6 +189,18 @@ fn secret(name: &str, value: &str, file: &str) -> anyhow::Result<SecretString> {
         }
         _ => bail!("{name} and {name}_file are both set; set one of them"),
     }
+}
+
+/// Checks the secret of the processor behind the payment link. It may be empty.
+fn link_secret(raw: &RawGiving) -> anyhow::Result<SecretString> {
+    let secret = secret("giving.link_secret", &raw.link_secret, &raw.link_secret_file)?;
+    let text = secret.expose_secret();
+    if !text.is_empty() && WebhookSecret::parse(text).is_none() {
+        bail!(
+            "giving.link_secret is not a secret of Standard Webhooks; set it to whsec_ and at least 24 random bytes in base64"
+        );
+    }
+    Ok(secret)
 }
 
 /// Checks the nonprofit to which donations by Stripe are made. Without Stripe there may be none.

@@ -97,6 +97,7 @@ pub fn router(app: App) -> Routes {
             }),
         )
         .route("/webhooks/stripe", post(Cost::FORM, webhooks::stripe))
+        .route("/webhooks/link", post(Cost::FORM, webhooks::link))
         .route("/media/{id}", heavy_get(media::picture))
         .route("/image/upload/{*path}", heavy_get(media::uploaded))
         .route("/assets/{file}", get(asset_route::asset))

@@ -83,6 +83,13 @@ impl Choice {
     }
 }
 
+impl Choice {
+    /// Returns whether this option has a value.
+    pub fn is(&self, value: &str) -> bool {
+        self.value == value
+    }
+}
+
 impl Field {
     fn new(name: &'static str, label: impl Into<String>, kind: Kind) -> Field {
         Field {

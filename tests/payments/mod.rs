@@ -4,4 +4,5 @@ mod bank;
 mod differences;
 mod donations;
 mod events;
+mod link;
 mod refunds;

@@ -36,3 +36,4 @@ pub mod secret;
 pub mod settings;
 pub mod text;
 pub mod tls;
+pub mod webhook_signature;

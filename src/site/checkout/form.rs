@@ -18,6 +18,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Redirect, Response};
+use giving::books::FeesPaidBy;
 use giving::checkout::amounts::AmountLimits;
 use giving::checkout::partner::ReturnUrls;
 use giving::checkout::start::StartDonation;
@@ -39,6 +40,8 @@ struct DonationForm {
     name: String,
     path: String,
     refusal: Option<&'static str>,
+    /// Says to whom the donation is made, and what happens with it then.
+    recipient_note: Option<String>,
     link: DonateLink,
     is_test_mode: bool,
     form: Form,
@@ -164,6 +167,7 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form, query: &s
         layout,
         meta,
         is_test_mode: app.is_test_mode(),
+        recipient_note: recipient_note(app, &target),
         name: target.name,
         path: target.path,
         refusal: target.refusal,
@@ -174,6 +178,25 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form, query: &s
         embedder: Embedder::find(app, query).await?,
         payment_page: app.payment_page().map(str::to_owned),
     })
+}
+
+/// Says to whom a donation by Stripe is made, when it is passed on, less which fees, and what happens if it cannot be.
+fn recipient_note(app: &App, target: &Target) -> Option<String> {
+    let t = &Layout::new(Section::Other).p.give;
+    let recipient = app
+        .config
+        .recipient
+        .as_ref()
+        .filter(|_| app.payment_page().is_some())?;
+    let note = match app.config.fees_paid_by {
+        FeesPaidBy::Nonprofit => t.recipient_note,
+        FeesPaidBy::Operator => t.recipient_note_whole,
+    };
+    let values = [
+        ("recipient", recipient.legal_name.as_str()),
+        ("name", target.name.as_str()),
+    ];
+    Some(fill(note, &values))
 }
 
 /// Returns the metadata of the form. For search engines, it is part of the page of the nonprofit or fundraiser.
@@ -206,6 +229,29 @@ fn form(app: &App, target: &Target, link: &DonateLink, once: Uuid) -> Form {
             .hint(t.email_hint)
             .optional(),
     ];
+    let share = [
+        Choice::new("no", t.keep_contact, t.keep_contact_hint),
+        Choice::new(
+            "yes",
+            fill(t.share_contact, &[("name", target.name.as_str())]),
+            t.share_contact_hint,
+        ),
+    ];
+    let share = share
+        .into_iter()
+        .filter(|choice| !link.requires_contact || choice.is("yes"))
+        .collect();
+    let share = Field::choice("share_contact", t.share_question, share);
+    let is_shared = link.shares_contact || link.requires_contact;
+    fields.push(share.value(if is_shared { "yes" } else { "no" }));
+    if app.payment_page().is_some() {
+        let fee = app.config.fee.to_string();
+        let choices = vec![
+            Choice::new("no", t.keep_amount, t.keep_amount_hint),
+            Choice::new("yes", t.cover, fill(t.cover_hint, &[("fee", fee.as_str())])),
+        ];
+        fields.push(Field::choice("cover", t.cover_question, choices));
+    }
     // Only the page of a fundraiser shows names and messages.
     if target.fundraiser.is_some() {
         let choices = vec![
@@ -232,15 +278,23 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
         let page = page(app, target, link, form, query).await?;
         return Ok(page.into_response(StatusCode::UNPROCESSABLE_ENTITY));
     };
+    let is_covered = app.payment_page().is_some() && data.text("cover") == "yes";
+    let charged = if is_covered {
+        app.config.fee.cover(amount)
+    } else {
+        amount
+    };
     let text = |name: &str| Some(data.trimmed(name).to_owned()).filter(|text| !text.is_empty());
     let new = StartDonation {
         token,
         nonprofit: target.nonprofit,
         fundraiser: target.fundraiser,
-        amount,
+        amount: charged,
+        covered: charged.plus(amount.reversed()).unwrap_or_default(),
         is_public: data.text("public") == "yes",
         name: text("name"),
         email,
+        shares_contact: data.text("share_contact") == "yes",
         message: text("message"),
         designation: Some(link.designation).filter(|text| !text.is_empty()),
         partner: link.partner,
@@ -316,6 +370,13 @@ fn validate(
             form.add_error("amount", fill(t.too_much, &[("max", &limits.max.to_string())]));
         }
         Some(_) => {}
+    }
+    let shares_contact = data.text("share_contact") == "yes";
+    if link.requires_contact && !shares_contact {
+        form.add_error("share_contact", t.must_share_contact);
+    }
+    if shares_contact && data.trimmed("email").is_empty() {
+        form.add_error("email", t.share_needs_email);
     }
     let is_too_long = |name: &str, max: usize| data.text(name).chars().count() > max;
     let has_control = |name: &str| data.trimmed(name).contains(char::is_control);

@@ -21,7 +21,7 @@ const MAX_SUGGESTED_AMOUNTS: usize = 6;
 const MAX_TEXT_CHARS: usize = 255;
 
 /// All parameters of a donate link.
-const PARAMETERS: [&str; 14] = [
+const PARAMETERS: [&str; 16] = [
     "amount",
     "suggestedAmounts",
     "min_value",
@@ -35,6 +35,8 @@ const PARAMETERS: [&str; 14] = [
     "partner_donation_id",
     "partner_metadata",
     "designation",
+    "share_info",
+    "require_share_info",
     embedding::PARAMETER,
 ];
 /// The parameters that fill in fields of the form, which the form then sends itself.
@@ -51,6 +53,10 @@ pub struct DonateLink {
     pub name: String,
     pub description: String,
     pub designation: String,
+    /// Whether the donor is asked to share the contact, with the answer yes selected.
+    pub shares_contact: bool,
+    /// Whether the donor must share the contact to give.
+    pub requires_contact: bool,
     pub partner: Partner,
     query: String,
 }
@@ -84,6 +90,8 @@ impl DonateLink {
             name: cut(name.trim(), MAX_TEXT_CHARS).to_owned(),
             description: text("description"),
             designation: text("designation"),
+            shares_contact: is_true(&text("share_info")),
+            requires_contact: is_true(&text("require_share_info")),
             partner,
             query: query.to_owned(),
         })
@@ -116,6 +124,11 @@ impl DonateLink {
             format!("{form}?{}", rest.join("&"))
         }
     }
+}
+
+/// Returns whether a parameter is switched on.
+fn is_true(text: &str) -> bool {
+    matches!(text.to_ascii_lowercase().as_str(), "1" | "true" | "yes")
 }
 
 /// Yields the pairs of a query, still encoded, that are parameters of a donate link and that `is_wanted` accepts.

@@ -5,9 +5,41 @@ use crate::http::body;
 use crate::http::error::{Error, Result};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use giving::payments::link::LinkEvent;
 use giving::providers::stripe::objects::Event;
 use giving::providers::stripe::signature;
+use platform::webhook_signature::{WebhookHeaders, WebhookSecret};
 use secrecy::ExposeSecret;
+
+/// `POST /webhooks/link`: enters what the processor behind the payment link reports, and answers.
+pub async fn link(State(app): State<App>, request: Request) -> Result<StatusCode> {
+    let Some(secret) = WebhookSecret::parse(app.config.link_secret.expose_secret()) else {
+        return Err(Error::NotFound);
+    };
+    let headers = request.headers().clone();
+    let text = |name: &str| {
+        headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+    };
+    let id = text("webhook-id");
+    let bytes = body::read(request).await?;
+    let signature = WebhookHeaders {
+        id,
+        timestamp: text("webhook-timestamp"),
+        signature: text("webhook-signature"),
+    };
+    if let Err(error) = secret.verify(signature, &bytes, app.clock.millis() / 1_000) {
+        tracing::warn!(%error, "refused a message about a payment link");
+        return Err(Error::InvalidSignature(error.to_string()));
+    }
+    body::check_values(&bytes)?;
+    let event: LinkEvent =
+        serde_json::from_slice(&bytes).map_err(|error| Error::InvalidJson(error.to_string()))?;
+    app.settlement().handle_link_event(id, &event).await?;
+    Ok(StatusCode::OK)
+}
 
 /// `POST /webhooks/stripe`: stores an event, answers, and then handles it.
 pub async fn stripe(State(app): State<App>, request: Request) -> Result<StatusCode> {

@@ -2,6 +2,7 @@
 
 pub mod amounts;
 pub mod donor_id;
+pub mod fee;
 pub mod partner;
 pub mod receipt;
 pub mod settle;
@@ -40,10 +41,15 @@ pub struct Donation {
     pub mode: Mode,
     pub nonprofit: NonprofitId,
     pub fundraiser: Option<FundraiserId>,
+    /// What is charged.
     pub amount: Cents,
+    /// The part of it that covers the fee of the provider.
+    pub covered: Cents,
     pub name: Option<String>,
     pub is_public: bool,
     pub email: Option<EmailAddress>,
+    /// Whether the nonprofit may learn the name and the email address.
+    pub shares_contact: bool,
     pub message: Option<String>,
     /// What the donation is for, if the partner's link says so.
     pub designation: Option<String>,

@@ -159,6 +159,9 @@ pub fn email(public_url: &PublicUrl, donation: &Donation, receipt: &Receipt) -> 
         let _ = writeln!(text, "Donor: {name}");
     }
     let _ = writeln!(text, "Amount: {amount}");
+    if donation.covered > Cents::ZERO {
+        let _ = writeln!(text, "This includes {} to cover the fees.", donation.covered);
+    }
     if let Some(donee) = &receipt.donee {
         let _ = write!(
             text,

@@ -24,10 +24,14 @@ pub struct StartDonation {
     pub token: Uuid,
     pub nonprofit: NonprofitId,
     pub fundraiser: Option<FundraiserId>,
+    /// What is charged.
     pub amount: Cents,
+    /// The part of it that covers the fee of the provider.
+    pub covered: Cents,
     pub name: Option<String>,
     pub is_public: bool,
     pub email: Option<EmailAddress>,
+    pub shares_contact: bool,
     pub message: Option<String>,
     pub designation: Option<String>,
     pub partner: Partner,
@@ -51,9 +55,11 @@ impl StartDonation {
             nonprofit: self.nonprofit,
             fundraiser: self.fundraiser,
             amount: self.amount,
+            covered: self.covered,
             name: self.name,
             is_public: self.is_public,
             email: self.email,
+            shares_contact: self.shares_contact,
             message: self.message,
             designation: self.designation,
             partner: self.partner,
@@ -83,8 +89,13 @@ impl StartDonation {
             partner.success_url.clone(),
             partner.exit_url.clone(),
         ];
+        // Fields of later versions are only added if they are used: a form that is sent again during an upgrade stays the same
+        // donation.
+        let covered = Some(self.covered.get().to_string()).filter(|_| self.covered > Cents::ZERO);
+        let shares_contact = self.shares_contact.then(|| "shares contact".to_owned());
+        let later = [covered, shares_contact].into_iter().flatten().map(Some);
         let mut content = Vec::with_capacity(512);
-        for field in fields {
+        for field in fields.into_iter().chain(later) {
             let field = field.unwrap_or_default();
             content.extend_from_slice(&(field.len() as u64).to_be_bytes());
             content.extend_from_slice(field.as_bytes());
@@ -104,9 +115,11 @@ mod tests {
             nonprofit: NonprofitId(Uuid::from_u128(2)),
             fundraiser: None,
             amount: Cents::new(500),
+            covered: Cents::ZERO,
             name: Some("Ada".to_owned()),
             is_public: false,
             email: None,
+            shares_contact: false,
             message: Some("Hello".to_owned()),
             designation: None,
             partner: Partner::default(),
@@ -128,6 +141,8 @@ mod tests {
             change(&|form| (form.name, form.message) = (None, text("AdaHello"))),
             change(&|form| form.is_public = true),
             change(&|form| form.email = EmailAddress::parse("ada@example.org").ok()),
+            change(&|form| form.covered = Cents::new(20)),
+            change(&|form| form.shares_contact = true),
             change(&|form| form.designation = text("boats")),
             change(&|form| form.partner.donation_id = text("boats")),
             change(&|form| form.partner.metadata = text("boats")),

@@ -16,7 +16,7 @@ macro_rules! donations {
         concat!(
             "select id, receipt_id, state, provider, coalesce(livemode, provider <> 'test') as livemode, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, ",
             "designation, partner_id, partner_metadata, success_url, exit_url, entry, session, attempt, charge, ",
-            "paid_at, checks, started_at from donations ",
+            "paid_at, checks, covered, shares_contact, started_at from donations ",
             $rest
         )
     };
@@ -31,7 +31,8 @@ const LIST_BY_EMAIL: &str = donations!("where lower(email) = $1 order by started
 const LIST_BY_MAILBOX: &str = donations!("where mailbox = $1 order by receipt_at desc, id desc limit $2");
 const INSERT: &str = "insert into donations (id, receipt_id, state, provider, livemode, nonprofit_id, fundraiser_id, amount, \
      name, is_public, email, mailbox, message, designation, partner_id, partner_metadata, success_url, exit_url, started_at, \
-     changed_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $19) \
+     changed_at, covered, shares_contact) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
+     $17, $18, $19, $19, $20, $21) \
      on conflict (id) do nothing";
 const FIND_STATE: &str = "select state from donations where id = $1";
 /// PostgreSQL only: a transaction of SQLite that writes holds the whole file.
@@ -76,7 +77,8 @@ const COUNT_PENDING_BY_EMAIL: &str =
 const LIST_ENTRIES_BY_EMAIL: &str =
     "select entry from donations where lower(email) = $1 and entry is not null";
 const ERASE: &str = "update donations set name = null, is_public = $2, email = null, mailbox = null, message = null, \
-     designation = null, partner_id = null, partner_metadata = null, success_url = null, exit_url = null \
+     shares_contact = $2, designation = null, partner_id = null, partner_metadata = null, success_url = null, \
+     exit_url = null \
      where lower(email) = $1";
 const LIST_PENDING: &str = "select id from donations where state = 'pending' order by changed_at";
 const LIST_PARTNER_FIELDS: &str =
@@ -114,6 +116,8 @@ struct DonationRow {
     charge: Option<String>,
     paid_at: Option<i64>,
     checks: i64,
+    covered: i64,
+    shares_contact: bool,
     started_at: i64,
 }
 
@@ -141,6 +145,8 @@ from_row!(DonationRow {
     charge,
     paid_at,
     checks,
+    covered,
+    shares_contact,
     started_at,
 });
 
@@ -187,9 +193,11 @@ fn donation(row: DonationRow) -> Option<Donation> {
         nonprofit: NonprofitId(row.nonprofit_id),
         fundraiser: row.fundraiser_id.map(FundraiserId),
         amount: Cents::new(row.amount),
+        covered: Cents::new(row.covered),
         name: row.name,
         is_public: row.is_public,
         email: row.email.and_then(|email| EmailAddress::parse(&email).ok()),
+        shares_contact: row.shares_contact,
         message: row.message,
         designation: row.designation,
         partner: Partner {
@@ -234,7 +242,9 @@ pub async fn insert(db: &Db, new: &Donation) -> sqlx::Result<()> {
             .bind(&new.partner.metadata)
             .bind(&new.partner.success_url)
             .bind(&new.partner.exit_url)
-            .bind(new.started_at),
+            .bind(new.started_at)
+            .bind(new.covered.get())
+            .bind(new.shares_contact),
     )
     .await?;
     tx.commit().await
@@ -281,7 +291,7 @@ pub(crate) async fn accept_charge(
     db: &Db,
     id: Uuid,
     (charge, paid_at): (&str, i64),
-    check_at: i64,
+    check_at: Option<i64>,
     now: i64,
 ) -> sqlx::Result<ChargeOutcome> {
     let mut tx = db.write().await?;

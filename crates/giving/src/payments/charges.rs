@@ -82,7 +82,7 @@ impl Payments<'_> {
                 .await;
         }
         let paid = (charge.id.as_str(), charge.created.saturating_mul(1_000));
-        let check_at = now + FEE_CHECK_MILLIS;
+        let check_at = Some(now + FEE_CHECK_MILLIS);
         match store::accept_charge(db, id, paid, check_at, now).await? {
             ChargeOutcome::Accepted => self.settle_charge(id, charge, urgency).await,
             ChargeOutcome::Second => self.refund_second(&donation, charge).await,

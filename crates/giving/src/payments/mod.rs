@@ -8,6 +8,7 @@
 //! - `sessions`: creates the one session of a donation.
 //! - `charges`: accepts the charge that paid a donation, and refunds a second one.
 //! - [`refunds`] and `disputes`: what goes back to the donor.
+//! - [`link`]: what the processor behind a payment link reports.
 //! - [`reconcile`]: compares all balance transactions with the ledger.
 //! - [`differences`]: what does not match, until an operator explains it (`listing`).
 
@@ -16,6 +17,7 @@ pub mod differences;
 pub(crate) mod disputes;
 pub mod error;
 pub(crate) mod events;
+pub mod link;
 pub(crate) mod listing;
 pub(crate) mod objects;
 pub mod reconcile;

@@ -12,6 +12,8 @@ const LIST_OPEN_EVENTS: &str = "select id, kind, object, tries from provider_eve
      where handled_at is null and provider = $1 and retry_at <= $2 order by retry_at limit $3";
 const FINISH_EVENT: &str =
     "update provider_events set handled_at = $3, error = null where provider = $1 and id = $2";
+const IS_EVENT_HANDLED: &str =
+    "select count(*) from provider_events where provider = $1 and id = $2 and handled_at is not null";
 const POSTPONE_EVENT: &str = "update provider_events set tries = tries + 1, error = $3, retry_at = $4 \
      where provider = $1 and id = $2 and handled_at is null";
 const REMOVE_OLD_EVENTS: &str =
@@ -187,6 +189,14 @@ pub(crate) async fn finish_event(db: &Db, provider: &str, id: &str, now: i64) ->
     tx.execute(query(FINISH_EVENT).bind(provider).bind(id).bind(now))
         .await?;
     tx.commit().await
+}
+
+/// Returns whether an event was handled.
+pub(crate) async fn is_event_handled(db: &Db, provider: &str, id: &str) -> sqlx::Result<bool> {
+    let count: i64 = db
+        .fetch_scalar(query(IS_EVENT_HANDLED).bind(provider).bind(id))
+        .await?;
+    Ok(count > 0)
 }
 
 /// Notes why an event was not handled, and when it is tried again.
