@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs every test of the workspace, and then those of the clients, the samples of the documentation and a short fuzz run.
+# Runs every test of the workspace, and then those of the clients, the samples of the documentation, the Stripe simulator and a
+# short fuzz run.
 # Browser and fault tests often wait, so they run beside the stories; clients and fuzzer use few cores, so they run beside
 # the unit tests. The services of tests/with-services.sh must run.
 set -euo pipefail
@@ -60,6 +61,7 @@ cargo test --workspace "${others[@]}" --no-fail-fast || failed=1
 binary=${CARGO_TARGET_DIR:-$PWD/target}/debug/causeway
 CAUSEWAY=$binary start clients test_clients
 CAUSEWAY=$binary start fuzz tests/fuzz-api.sh 500
+SIMULATOR=${CARGO_TARGET_DIR:-$PWD/target}/debug/stripe-simulator start stripe tests/stripe.sh
 cargo test --workspace --lib --bins --no-fail-fast || failed=1
 cargo test --workspace --doc || failed=1
 for index in "${!groups[@]}"; do

@@ -82,7 +82,7 @@ fn the_provider_follows_from_the_public_url_unless_it_is_set() {
     let link = load_file(link).unwrap().giving;
     assert_eq!(link, Provider::Link("https://pay.example.org".to_owned()));
     for (provider, expected) in [
-        ("stripe", "not available yet"),
+        ("stripe", "stripe.secret_key"),
         ("sandbox", "auto, off, test or link"),
     ] {
         let error = load_file(&format!("[giving]\nprovider = \"{provider}\"\n")).unwrap_err();

@@ -38,7 +38,8 @@ async fn start(world: &World) -> (App, Client, String) {
         .post(303, &give, &[("amount", "25"), ("once", once.as_str())])
         .await;
     let page = visitor.get(200, response.header("location")).await.text();
-    let (_, rest) = page.split_once("ref=").unwrap();
+    let (_, url) = page.split_once("https://pay.example.org").unwrap();
+    let (_, rest) = url.split_once("ref=").unwrap();
     let donation = rest[..36].to_owned();
     (app, client, donation)
 }

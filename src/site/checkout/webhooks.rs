@@ -5,11 +5,32 @@ use crate::http::body;
 use crate::http::error::{Error, Result};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use giving::payments::link::LinkEvent;
+use giving::payments::link::{LinkEvent, LinkPayment};
 use giving::providers::stripe::objects::Event;
 use giving::providers::stripe::signature;
+use jiff::Timestamp;
 use platform::webhook_signature::{WebhookHeaders, WebhookSecret};
 use secrecy::ExposeSecret;
+use serde::Deserialize;
+use uuid::Uuid;
+
+/// A message of the processor behind a payment link.
+#[derive(Deserialize)]
+struct LinkMessage {
+    #[serde(rename = "type")]
+    kind: String,
+    data: LinkData,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LinkData {
+    donation: Uuid,
+    amount: i64,
+    external_id: String,
+    paid_at: Option<Timestamp>,
+    livemode: Option<bool>,
+}
 
 /// `POST /webhooks/link`: enters what the processor behind the payment link reports, and answers.
 pub async fn link(State(app): State<App>, request: Request) -> Result<StatusCode> {
@@ -35,8 +56,19 @@ pub async fn link(State(app): State<App>, request: Request) -> Result<StatusCode
         return Err(Error::InvalidSignature(error.to_string()));
     }
     body::check_values(&bytes)?;
-    let event: LinkEvent =
+    let message: LinkMessage =
         serde_json::from_slice(&bytes).map_err(|error| Error::InvalidJson(error.to_string()))?;
+    let data = message.data;
+    let event = LinkEvent {
+        kind: message.kind,
+        payment: LinkPayment {
+            donation: data.donation,
+            amount: data.amount,
+            external_id: data.external_id,
+            paid_at: data.paid_at,
+            livemode: data.livemode.unwrap_or(true),
+        },
+    };
     app.settlement().handle_link_event(id, &event).await?;
     Ok(StatusCode::OK)
 }

@@ -13,7 +13,6 @@ use crate::checkout::{Donation, store as checkout};
 use crate::donations::{Refund, SITE};
 use jiff::Timestamp;
 use platform::money::Cents;
-use serde::Deserialize;
 use uuid::Uuid;
 
 /// The provider's name, which is stored with donations and events.
@@ -22,17 +21,15 @@ const NAME: &str = "link";
 const DECLINED: &str = "The payment was declined.";
 
 /// A message of the processor.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct LinkEvent {
     /// `payment.succeeded`, `payment.failed` or `payment.refunded`.
-    #[serde(rename = "type")]
     pub kind: String,
-    pub data: LinkPayment,
+    pub payment: LinkPayment,
 }
 
 /// The payment that a message is about.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug)]
 pub struct LinkPayment {
     /// The ID of the donation, which was in the URL of the payment link.
     pub donation: Uuid,
@@ -42,19 +39,14 @@ pub struct LinkPayment {
     pub external_id: String,
     /// When it was paid. Without it, now.
     pub paid_at: Option<Timestamp>,
-    #[serde(default = "is_live")]
     pub livemode: bool,
-}
-
-const fn is_live() -> bool {
-    true
 }
 
 impl Settlement<'_> {
     /// Enters what the processor behind a payment link reports in the message with this ID. A repeated message changes
     /// nothing.
     pub async fn handle_link_event(self, id: &str, event: &LinkEvent) -> Result<()> {
-        let (db, now, payment) = (self.db, self.clock.millis(), &event.data);
+        let (db, now, payment) = (self.db, self.clock.millis(), &event.payment);
         let is_known = matches!(
             event.kind.as_str(),
             "payment.succeeded" | "payment.failed" | "payment.refunded"
@@ -77,7 +69,7 @@ impl Settlement<'_> {
     }
 
     async fn apply_link_event(self, event: &LinkEvent) -> Result<()> {
-        let (db, now, payment) = (self.db, self.clock.millis(), &event.data);
+        let (db, now, payment) = (self.db, self.clock.millis(), &event.payment);
         let donation = checkout::find(db, payment.donation).await?;
         let Some(donation) = donation.filter(|donation| donation.provider == NAME) else {
             return self.list_link_payment(payment, DifferenceKind::NoDonation).await;

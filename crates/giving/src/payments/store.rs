@@ -58,7 +58,7 @@ const FIND_LAST_RECONCILIATION: &str = "select since, until, transactions, enter
 
 /// An event that was received, without its object.
 #[derive(Clone, Debug)]
-pub struct ReceivedEvent {
+pub(crate) struct ReceivedEvent {
     pub id: String,
     pub kind: String,
     pub object: String,

@@ -6,8 +6,7 @@
 
 use super::form::Form;
 use super::objects::{
-    Account, Balance, BalanceTransaction, CallError, Charge, Dispute, Invoice, List, PaymentIntent,
-    PortalSession, Refund, Session, Subscription,
+    Account, Balance, BalanceTransaction, CallError, Charge, Dispute, List, Refund, Session,
 };
 use super::pacing::{Pacer, Urgency};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE};
@@ -50,7 +49,7 @@ pub enum StripeError {
 impl StripeError {
     /// Returns whether it is certain that the call created nothing. Only then may another call, with a new idempotency key,
     /// take its place.
-    pub const fn created_nothing(&self) -> bool {
+    pub(crate) const fn created_nothing(&self) -> bool {
         matches!(self, StripeError::Unavailable(_) | StripeError::Refused { .. })
     }
 
@@ -60,7 +59,7 @@ impl StripeError {
     }
 
     /// Returns whether Stripe does not know the object.
-    pub fn is_not_found(&self) -> bool {
+    pub(crate) fn is_not_found(&self) -> bool {
         matches!(self, StripeError::Refused { status: 404, .. })
     }
 }
@@ -137,7 +136,7 @@ impl Client {
     }
 
     /// Creates the session of a donation. `account` is the connected account that is charged, if it is not our own.
-    pub async fn create_session(
+    pub(crate) async fn create_session(
         &self,
         form: Form,
         key: String,
@@ -149,15 +148,13 @@ impl Client {
     }
 
     /// Finds a session, with its payment intent and the charge of that.
-    pub async fn find_session(
+    pub(crate) async fn find_session(
         &self,
         id: &str,
         account: Option<&str>,
         urgency: Urgency,
     ) -> Result<Session, StripeError> {
-        let form = Form::new()
-            .set("expand[0]", "payment_intent.latest_charge.balance_transaction")
-            .set("expand[1]", "invoice.payments.data.payment.payment_intent");
+        let form = Form::new().set("expand[0]", "payment_intent.latest_charge.balance_transaction");
         let call = Call::get(
             "find session",
             format!("/v1/checkout/sessions/{id}"),
@@ -168,7 +165,11 @@ impl Client {
     }
 
     /// Ends a session, so that it can no longer be paid.
-    pub async fn expire_session(&self, id: &str, account: Option<&str>) -> Result<Session, StripeError> {
+    pub(crate) async fn expire_session(
+        &self,
+        id: &str,
+        account: Option<&str>,
+    ) -> Result<Session, StripeError> {
         let path = format!("/v1/checkout/sessions/{id}/expire");
         let call = Call {
             urgency: Urgency::Sweep,
@@ -177,21 +178,8 @@ impl Client {
         self.read(call.on_behalf_of(account)).await
     }
 
-    /// Finds a payment intent, with its charge.
-    pub async fn find_payment_intent(
-        &self,
-        id: &str,
-        account: Option<&str>,
-        urgency: Urgency,
-    ) -> Result<PaymentIntent, StripeError> {
-        let form = Form::new().set("expand[0]", "latest_charge.balance_transaction");
-        let path = format!("/v1/payment_intents/{id}");
-        let call = Call::get("find payment intent", path, form, urgency);
-        self.read(call.on_behalf_of(account)).await
-    }
-
     /// Finds a charge, with its balance transaction.
-    pub async fn find_charge(
+    pub(crate) async fn find_charge(
         &self,
         id: &str,
         account: Option<&str>,
@@ -203,7 +191,7 @@ impl Client {
     }
 
     /// Refunds a payment. The key must be derived from the refund, not from the attempt.
-    pub async fn create_refund(
+    pub(crate) async fn create_refund(
         &self,
         form: Form,
         key: String,
@@ -214,7 +202,7 @@ impl Client {
     }
 
     /// Finds a refund, with its balance transactions.
-    pub async fn find_refund(&self, id: &str, urgency: Urgency) -> Result<Refund, StripeError> {
+    pub(crate) async fn find_refund(&self, id: &str, urgency: Urgency) -> Result<Refund, StripeError> {
         let form = Form::new()
             .set("expand[0]", "balance_transaction")
             .set("expand[1]", "failure_balance_transaction");
@@ -228,87 +216,15 @@ impl Client {
     }
 
     /// Finds a dispute.
-    pub async fn find_dispute(&self, id: &str, urgency: Urgency) -> Result<Dispute, StripeError> {
+    pub(crate) async fn find_dispute(&self, id: &str, urgency: Urgency) -> Result<Dispute, StripeError> {
         let path = format!("/v1/disputes/{id}");
         self.read(Call::get("find dispute", path, Form::new(), urgency))
             .await
     }
 
-    /// Finds a subscription.
-    pub async fn find_subscription(
-        &self,
-        id: &str,
-        account: Option<&str>,
-        urgency: Urgency,
-    ) -> Result<Subscription, StripeError> {
-        let path = format!("/v1/subscriptions/{id}");
-        let call = Call::get("find subscription", path, Form::new(), urgency);
-        self.read(call.on_behalf_of(account)).await
-    }
-
-    /// Changes a subscription.
-    pub async fn change_subscription(
-        &self,
-        id: &str,
-        form: Form,
-        key: String,
-        account: Option<&str>,
-    ) -> Result<Subscription, StripeError> {
-        let call = Call::post(
-            "change subscription",
-            format!("/v1/subscriptions/{id}"),
-            form,
-            key,
-        );
-        self.read(call.on_behalf_of(account)).await
-    }
-
-    /// Ends a subscription at once.
-    pub async fn cancel_subscription(
-        &self,
-        id: &str,
-        account: Option<&str>,
-    ) -> Result<Subscription, StripeError> {
-        let path = format!("/v1/subscriptions/{id}");
-        let call = Call {
-            method: Method::DELETE,
-            ..Call::get("cancel subscription", path, Form::new(), Urgency::Donor)
-        };
-        self.read(call.on_behalf_of(account)).await
-    }
-
-    /// Finds an invoice, with its payments.
-    pub async fn find_invoice(
-        &self,
-        id: &str,
-        account: Option<&str>,
-        urgency: Urgency,
-    ) -> Result<Invoice, StripeError> {
-        let form = Form::new().set("expand[0]", "payments.data.payment.payment_intent");
-        let call = Call::get("find invoice", format!("/v1/invoices/{id}"), form, urgency);
-        self.read(call.on_behalf_of(account)).await
-    }
-
-    /// Creates a visit of the page where a donor replaces the card.
-    pub async fn create_portal_session(
-        &self,
-        customer: &str,
-        return_url: &str,
-        key: String,
-        account: Option<&str>,
-    ) -> Result<PortalSession, StripeError> {
-        let form = Form::new()
-            .set("customer", customer)
-            .set("return_url", return_url)
-            .set("flow_data[type]", "payment_method_update");
-        let path = "/v1/billing_portal/sessions".to_owned();
-        let call = Call::post("create portal session", path, form, key);
-        self.read(call.on_behalf_of(account)).await
-    }
-
     /// Lists a page of balance transactions, newest first: those created from `since` to `until`, in seconds, after the
     /// one with the ID `after`.
-    pub async fn list_balance_transactions(
+    pub(crate) async fn list_balance_transactions(
         &self,
         since: i64,
         until: i64,
@@ -326,7 +242,7 @@ impl Client {
     }
 
     /// Finds a balance transaction.
-    pub async fn find_balance_transaction(&self, id: &str) -> Result<BalanceTransaction, StripeError> {
+    pub(crate) async fn find_balance_transaction(&self, id: &str) -> Result<BalanceTransaction, StripeError> {
         let path = format!("/v1/balance_transactions/{id}");
         let urgency = Urgency::Reconciliation;
         self.read(Call::get("find balance transaction", path, Form::new(), urgency))
@@ -334,7 +250,7 @@ impl Client {
     }
 
     /// Returns our balance.
-    pub async fn find_balance(&self) -> Result<Balance, StripeError> {
+    pub(crate) async fn find_balance(&self) -> Result<Balance, StripeError> {
         let path = "/v1/balance".to_owned();
         self.read(Call::get(
             "find balance",

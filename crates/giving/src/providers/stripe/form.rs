@@ -37,7 +37,7 @@ impl Form {
 
     /// Adds a parameter if there is a value.
     #[must_use]
-    pub fn set_some(self, name: &str, value: Option<impl Display>) -> Form {
+    pub(crate) fn set_some(self, name: &str, value: Option<impl Display>) -> Form {
         match value {
             Some(value) => self.set(name, value),
             None => self,

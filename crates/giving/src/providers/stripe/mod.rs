@@ -3,7 +3,7 @@
 pub mod client;
 pub mod form;
 pub mod objects;
-pub mod pacing;
+pub(crate) mod pacing;
 pub mod settings;
 pub mod signature;
 

@@ -12,7 +12,7 @@ const WINDOW: Duration = Duration::from_secs(1);
 
 /// How urgent a call is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Urgency {
+pub(crate) enum Urgency {
     /// Somebody waits for the answer.
     Donor,
     /// Open donations are checked.
@@ -34,11 +34,11 @@ impl Urgency {
 
 /// The calls of the last second, by operation.
 #[derive(Debug, Default)]
-pub struct Pacer(Mutex<HashMap<&'static str, VecDeque<Instant>>>);
+pub(crate) struct Pacer(Mutex<HashMap<&'static str, VecDeque<Instant>>>);
 
 impl Pacer {
     /// Waits until a call of this operation may be sent, and counts it.
-    pub async fn admit(&self, operation: &'static str, urgency: Urgency) {
+    pub(crate) async fn admit(&self, operation: &'static str, urgency: Urgency) {
         while let Some(wait) = self.try_admit(operation, urgency, Instant::now()) {
             sleep(wait).await;
         }
