@@ -72,6 +72,9 @@ flashes! {
     FundraiserShown = fundraiser_shown,
     CommentRemoved = comment_removed,
     ReportClosed = report_closed,
+    DifferenceExplained = difference_explained,
+    RefundDone = refund_done,
+    RefundAsked = refund_asked,
     AlreadyDone = already_done,
 }
 

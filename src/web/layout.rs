@@ -65,6 +65,8 @@ pub struct OpenWork {
     pub reviews: i64,
     /// Open reports.
     pub reports: i64,
+    /// Unexplained differences, and disputes that need a response. `None` unless donors pay with Stripe.
+    pub money: Option<i64>,
 }
 
 /// The menu of the dashboard, with the tab that is open.

@@ -1,4 +1,4 @@
-//! The operator pages: all accounts, keys, fundraisers, reports and donations, imports, recent errors, the audit
+//! The operator pages: all accounts, keys, fundraisers, reports and donations, money, imports, recent errors, the audit
 //! log, and the design of the site.
 
 pub mod account;
@@ -9,6 +9,7 @@ pub mod fundraisers;
 pub mod home;
 pub mod key;
 pub mod list;
+pub mod money;
 pub mod nav;
 pub mod nonprofit;
 pub mod origins;
@@ -16,3 +17,4 @@ pub mod pages;
 pub mod reason;
 pub mod reports;
 pub mod search;
+pub mod stripe_links;

@@ -1,4 +1,4 @@
-//! The menu of the operator pages, with the number of fundraisers and reports that wait.
+//! The menu of the operator pages, with the number of fundraisers, reports and payments that wait.
 
 use crate::app::App;
 use crate::http::error::Result;
@@ -6,14 +6,23 @@ use crate::web::Layout;
 use crate::web::layout::{OpenWork, Tab};
 use access::sessions::SignedIn;
 use giving::fundraisers::store::{self as fundraisers, Listing};
+use giving::payments::store as payments;
 use giving::reports;
 
 /// Returns the layout of an operator page.
 pub async fn with_menu(app: &App, layout: Layout, user: &SignedIn) -> Result<Layout> {
+    let money = match app.payments() {
+        Some(_) => {
+            let open = payments::find_open(&app.db).await?;
+            Some(open.differences + open.unanswered_disputes)
+        }
+        None => None,
+    };
     let mut layout = layout.with_menu(user, Tab::Operator);
     layout.open_work = OpenWork {
         reviews: fundraisers::count(&app.db, Listing::InReview).await?,
         reports: reports::store::count(&app.db, false).await?,
+        money,
     };
     Ok(layout)
 }

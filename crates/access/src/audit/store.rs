@@ -52,6 +52,13 @@ pub async fn record(tx: &mut Tx, action: &Action, now: i64) -> sqlx::Result<()> 
     .map(|_| ())
 }
 
+/// Records an action that has no transaction of its own, such as a call to a payment provider.
+pub async fn record_alone(db: &Db, action: &Action, now: i64) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    record(&mut tx, action, now).await?;
+    tx.commit().await
+}
+
 /// Lists the newest entries, or those before an entry, newest first.
 pub async fn list(db: &Db, before: Option<Uuid>, take: u32) -> sqlx::Result<Vec<AuditEntry>> {
     let take = i64::from(take);

@@ -20,7 +20,8 @@
 //!
 //! - [`Movement`] is what happened, as a caller says it; [`Recorder::enter`](crate::Recorder::enter) enters it once.
 //! - `postings` has the table above as functions, and `audit` recomputes it for `causeway check`.
-//! - [`Balances`](balances::Balances) adds up the accounts.
+//! - [`Balances`](balances::Balances) adds up the accounts, and [`AccountSums`](sums::AccountSums) those of all nonprofits
+//!   together.
 //! - [`export`] writes the books as plain-text accounting.
 
 pub(crate) mod audit;
@@ -29,5 +30,6 @@ pub mod export;
 pub mod movement;
 pub(crate) mod postings;
 pub(crate) mod record;
+pub mod sums;
 
 pub use movement::{BooksError, EntryName, FeesPaidBy, Movement};

@@ -81,6 +81,9 @@ const ERASE: &str = "update donations set name = null, is_public = $2, email = n
      exit_url = null \
      where lower(email) = $1";
 const LIST_PENDING: &str = "select id from donations where state = 'pending' order by changed_at";
+const LIST_WAITING: &str = donations!("where state = $1 and changed_at < $2 order by changed_at limit 100");
+const COUNT_WITHOUT_EVENT: &str = "select count(*) from donations where provider = $1 and started_at > $2 \
+     and (paid_at < $3 or started_at < $4)";
 const LIST_PARTNER_FIELDS: &str =
     "select entry, partner_id, partner_metadata, designation from donations where entry > $1 and entry <= $2";
 
@@ -475,6 +478,30 @@ pub(crate) async fn set_outcome(db: &Db, id: Uuid, outcome: State, now: i64) -> 
 /// Lists the donations that were paid and are not in the ledger yet.
 pub(crate) async fn list_pending(db: &Db) -> sqlx::Result<Vec<Uuid>> {
     db.fetch_scalars(query(LIST_PENDING)).await
+}
+
+/// Lists up to 100 donations that have been in a state since before a time, those that wait longest first.
+pub async fn list_waiting(db: &Db, state: State, before: i64) -> sqlx::Result<Vec<Donation>> {
+    let list = query(LIST_WAITING).bind(state.as_str()).bind(before);
+    let rows: Vec<DonationRow> = db.fetch_all(list).await?;
+    Ok(rows.into_iter().filter_map(donation).collect())
+}
+
+/// Counts the donations of a provider that were started after its last event, and of which it should have sent one by now:
+/// those that were paid before `paid_before`, and those that were started before `started_before`, whose session has ended.
+pub async fn count_without_event(
+    db: &Db,
+    provider: &str,
+    last_event: i64,
+    paid_before: i64,
+    started_before: i64,
+) -> sqlx::Result<i64> {
+    let count = query(COUNT_WITHOUT_EVENT)
+        .bind(provider)
+        .bind(last_event)
+        .bind(paid_before)
+        .bind(started_before);
+    db.fetch_scalar(count).await
 }
 
 /// What the partner's link passed on with a donation.

@@ -36,6 +36,11 @@ const FIND_FUNDRAISER: &str =
     "select fundraiser_id from ledger_entries where sequence = $1 and fundraiser_id is not null";
 const LIST_AFTER: &str = entries!("where sequence > $1 order by sequence limit $2");
 const LIST_LAST_OF: &str = entries!("where fundraiser_id = $1 and mode = $2 order by sequence desc limit $3");
+const LIST_ABOUT: &str = entries!(
+    "where sequence in (select sequence from ledger_entries where sequence = $1 or refunds = $1 \
+     union select s.sequence from ledger_entries e join ledger_entries s on s.origin = e.sequence \
+     where e.sequence = $1 or e.refunds = $1) order by sequence limit 200"
+);
 const LIST_BEFORE_FIRST: &str =
     "select sequence from ledger_entries where sequence < 1 order by sequence limit 100";
 const LIST_REFUNDED: &str = "select distinct refunds from ledger_entries where refunds > $1";
@@ -78,6 +83,9 @@ const FIND_CASH: &str = "select cast(coalesce(sum(p.amount), 0) as bigint) from 
      where e.source = $1 and e.external_id = $2 group by e.sequence";
 const SUM_CASH: &str = "select cast(coalesce(sum(p.amount), 0) as bigint) from ledger_postings p \
      join ledger_entries e on e.sequence = p.sequence where p.party = 'cash' and e.mode = $1";
+const SUM_ACCOUNTS: &str = "select p.party, cast(sum(p.amount) as bigint) from ledger_postings p \
+     join ledger_entries e on e.sequence = p.sequence \
+     where p.sequence > $1 and p.party in ('cash', 'fees', 'bank', 'operator', 'owed') and e.mode = $2 group by p.party";
 const LIST_NAMES_FROM: &str = "select sequence, external_id, amount from ledger_entries \
      where source = $1 and mode = $2 and sequence > $3 and recorded_at >= $4 order by sequence limit $5";
 const SUM_OF: &str = "select count(*), cast(coalesce(sum(amount), 0) as bigint) from ledger_entries \
@@ -317,6 +325,23 @@ pub async fn list_entries_of(
     found.sort_unstable_by_key(|entry: &Entry| Reverse(entry.sequence));
     found.truncate(take);
     Ok(found)
+}
+
+/// Lists the entries about a donation, oldest first, without their postings: itself, its refunds and disputes, and what
+/// settled each of them.
+pub async fn list_about(db: &Db, donation: i64) -> sqlx::Result<Vec<Entry>> {
+    let rows: Vec<EntryRow> = db.fetch_all(query(LIST_ABOUT).bind(donation)).await?;
+    Ok(rows.into_iter().map(|row| entry(row, Vec::new())).collect())
+}
+
+/// Adds up the postings of the books in a mode, after a sequence number, for each kind of account.
+pub(crate) async fn sum_accounts(db: &Db, mode: Mode, after: i64) -> sqlx::Result<Vec<(String, Cents)>> {
+    let sum = query(SUM_ACCOUNTS).bind(after).bind(mode.as_str());
+    let rows: Vec<(String, i64)> = db.fetch_all(sum).await?;
+    Ok(rows
+        .into_iter()
+        .map(|(party, sum)| (party, Cents::new(sum)))
+        .collect())
 }
 
 /// Finds the sequence number of the last entry, and when it was recorded.

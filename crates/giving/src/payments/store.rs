@@ -21,6 +21,7 @@ const REMOVE_OLD_EVENTS: &str =
 const LIST_EVENTS_OF: &str = "select kind, object, received_at, handled_at, error from provider_events \
      where donation_id = $1 order by received_at, id limit 100";
 const FIND_LAST_EVENT: &str = "select max(received_at) from provider_events";
+const COUNT_WAITING_EVENTS: &str = "select count(*) from provider_events where handled_at is null";
 
 const SET_DISPUTE: &str = "insert into disputes (id, donation_id, amount, reason, status, due_by, opened_at, changed_at) \
      values ($1, $2, $3, $4, $5, $6, $7, $8) \
@@ -30,11 +31,18 @@ const COUNT_OPEN_DISPUTES: &str = "select count(*) from disputes where donation_
 const LIST_OPEN_DISPUTES: &str = "select id, donation_id, amount, reason, status, due_by, opened_at from disputes \
      where status not in ('won', 'lost', 'warning_closed', 'prevented') order by opened_at limit 100";
 
+const LIST_DISPUTES_OF: &str = "select id, donation_id, amount, reason, status, due_by, opened_at from disputes \
+     where donation_id = $1 order by opened_at, id limit 100";
+const SUM_UNANSWERED_DISPUTES: &str = "select count(*), min(due_by) from disputes \
+     where status in ('needs_response', 'warning_needs_response')";
+
 const ASK_FOR_REFUND: &str = "insert into refund_requests (id, donation_id, amount, asked_at) values ($1, $2, $3, $4) \
      on conflict (donation_id) where answered_at is null do nothing";
 const FIND_OPEN_REFUND_REQUEST: &str = "select id, donation_id, amount, asked_at from refund_requests where donation_id = $1 and answered_at is null";
 const LIST_OPEN_REFUND_REQUESTS: &str = "select id, donation_id, amount, asked_at from refund_requests \
      where answered_at is null and asked_at < $1 order by asked_at limit 100";
+const LIST_REFUND_REQUESTS_OF: &str = "select amount, asked_at, answered_at, refund, error from refund_requests \
+     where donation_id = $1 order by asked_at limit 100";
 const ANSWER_REFUND_REQUEST: &str = "update refund_requests set answered_at = $2, refund = $3, error = $4 \
      where id = $1 and answered_at is null";
 
@@ -42,6 +50,8 @@ const ADD_DIFFERENCE: &str = "insert into payment_differences (kind, object, liv
      found_at) values ($1, $2, $3, $4, $5, $6, $7) on conflict (object, kind) do nothing";
 const LIST_DIFFERENCES: &str = "select kind, object, livemode, donation_id, amount, detail, found_at \
      from payment_differences where explained_at is null order by found_at, object";
+const SUM_DIFFERENCES: &str = "select count(*), cast(coalesce(sum(abs(amount)), 0) as bigint) \
+     from payment_differences where explained_at is null";
 const FIND_DIFFERENCE: &str = "select kind, object, livemode, donation_id, amount, detail, found_at \
      from payment_differences where object = $1 and explained_at is null order by kind";
 const EXPLAIN: &str =
@@ -124,6 +134,34 @@ pub(crate) struct RefundRequest {
     pub donation: Uuid,
     pub amount: Cents,
     pub asked_at: i64,
+}
+
+/// A refund that an operator asked for, for the page of its donation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefundRequestOfDonation {
+    pub amount: Cents,
+    pub asked_at: i64,
+    /// `None` until Stripe has answered.
+    pub answered_at: Option<i64>,
+    /// Stripe's ID of the refund.
+    pub refund: Option<String>,
+    /// Why there is none.
+    pub error: Option<String>,
+}
+
+/// How much about payments waits for an operator or for Stripe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenPayments {
+    /// Differences that nobody has explained.
+    pub differences: i64,
+    /// The sum of their amounts, each without its sign.
+    pub unreconciled: Cents,
+    /// Disputes and inquiries that the operator has to respond to.
+    pub unanswered_disputes: i64,
+    /// By when the first of them needs a response, in seconds.
+    pub first_due_by: Option<i64>,
+    /// Events that were received and have yet to be handled.
+    pub waiting_events: i64,
 }
 
 /// One comparison of the ledger with Stripe.
@@ -257,11 +295,10 @@ pub async fn has_open_dispute(db: &Db, donation: Uuid) -> sqlx::Result<bool> {
     Ok(count > 0)
 }
 
-/// Lists the disputes and inquiries that are undecided, oldest first.
-pub async fn list_open_disputes(db: &Db) -> sqlx::Result<Vec<DisputeRow>> {
-    type Row = (String, Uuid, i64, String, String, Option<i64>, i64);
-    let rows: Vec<Row> = db.fetch_all(query(LIST_OPEN_DISPUTES)).await?;
-    let dispute = |(id, donation, amount, reason, status, due_by, opened_at): Row| DisputeRow {
+type DisputeColumns = (String, Uuid, i64, String, String, Option<i64>, i64);
+
+fn dispute((id, donation, amount, reason, status, due_by, opened_at): DisputeColumns) -> DisputeRow {
+    DisputeRow {
         id,
         donation,
         amount: Cents::new(amount),
@@ -269,8 +306,33 @@ pub async fn list_open_disputes(db: &Db) -> sqlx::Result<Vec<DisputeRow>> {
         status,
         due_by,
         opened_at,
-    };
+    }
+}
+
+/// Lists the disputes and inquiries that are undecided, oldest first.
+pub async fn list_open_disputes(db: &Db) -> sqlx::Result<Vec<DisputeRow>> {
+    let rows: Vec<DisputeColumns> = db.fetch_all(query(LIST_OPEN_DISPUTES)).await?;
     Ok(rows.into_iter().map(dispute).collect())
+}
+
+/// Lists the disputes and inquiries about a donation, oldest first.
+pub async fn list_disputes_of(db: &Db, donation: Uuid) -> sqlx::Result<Vec<DisputeRow>> {
+    let rows: Vec<DisputeColumns> = db.fetch_all(query(LIST_DISPUTES_OF).bind(donation)).await?;
+    Ok(rows.into_iter().map(dispute).collect())
+}
+
+/// Returns how much about payments waits.
+pub async fn find_open(db: &Db) -> sqlx::Result<OpenPayments> {
+    let (differences, unreconciled): (i64, i64) = db.fetch_one(query(SUM_DIFFERENCES)).await?;
+    let (unanswered_disputes, first_due_by): (i64, Option<i64>) =
+        db.fetch_one(query(SUM_UNANSWERED_DISPUTES)).await?;
+    Ok(OpenPayments {
+        differences,
+        unreconciled: Cents::new(unreconciled),
+        unanswered_disputes,
+        first_due_by,
+        waiting_events: db.fetch_scalar(query(COUNT_WAITING_EVENTS)).await?,
+    })
 }
 
 type RefundRequestRow = (Uuid, Uuid, i64, i64);
@@ -318,6 +380,22 @@ pub(crate) async fn find_open_refund_request(db: &Db, donation: Uuid) -> sqlx::R
         .fetch_optional(query(FIND_OPEN_REFUND_REQUEST).bind(donation))
         .await?;
     Ok(row.map(refund_request))
+}
+
+/// Lists the refunds of a donation that operators asked for, oldest first.
+pub async fn list_refund_requests_of(db: &Db, donation: Uuid) -> sqlx::Result<Vec<RefundRequestOfDonation>> {
+    type Row = (i64, i64, Option<i64>, Option<String>, Option<String>);
+    let rows: Vec<Row> = db
+        .fetch_all(query(LIST_REFUND_REQUESTS_OF).bind(donation))
+        .await?;
+    let request = |(amount, asked_at, answered_at, refund, error): Row| RefundRequestOfDonation {
+        amount: Cents::new(amount),
+        asked_at,
+        answered_at,
+        refund,
+        error,
+    };
+    Ok(rows.into_iter().map(request).collect())
 }
 
 /// Lists the refunds that were asked for before a time and that Stripe has not answered.
