@@ -1,11 +1,13 @@
 //! What needs the attention of an operator.
 
 use crate::app::App;
+use crate::dashboard::operator::money;
 use crate::http::error::Result;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::{AttentionTexts, fill};
 use directory::history::imports::store as imports;
 use giving::fundraisers::store::{self as fundraisers, Listing};
+use giving::payments::store as payments;
 use giving::reports;
 use platform::disk_space::{DiskSpace, SpaceLevel};
 use platform::mail;
@@ -99,6 +101,7 @@ pub async fn list(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
     found.extend(list_jobs(app, t));
     found.extend(list_imports(app, t).await?);
     found.extend(list_emails(app, t).await?);
+    found.extend(list_payments(app, t).await?);
     let reports = reports::store::count(&app.db, false).await?;
     if reports > 0 {
         let item = Attention::counted(Severity::Warning, t.reports, reports);
@@ -170,6 +173,28 @@ async fn list_imports(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
     if let Some(at) = last.filter(|at| *at < now - OLD_IMPORT) {
         let item = Attention::new(Severity::Warning, t.import_old).when(at, now);
         found.push(item.path("/dashboard/operator/imports"));
+    }
+    Ok(found)
+}
+
+/// Lists what Stripe and the ledger say differently, and the disputes that need a response.
+async fn list_payments(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
+    let mut found = Vec::new();
+    if app.payments().is_none() {
+        return Ok(found);
+    }
+    let open = payments::find_open(&app.db).await?;
+    if open.differences > 0 {
+        let (count, amount) = (open.differences.to_string(), open.unreconciled.to_string());
+        let text = fill(t.differences, &[("count", &count), ("amount", &amount)]);
+        found.push(Attention::new(Severity::Problem, text).path(money::PATH));
+    }
+    if open.unanswered_disputes > 0 {
+        let mut item = Attention::counted(Severity::Warning, t.disputes, open.unanswered_disputes);
+        if let Some(due_by) = open.first_due_by {
+            item = item.detail(fill(t.disputes_due, &[("date", &money::day(app, due_by))]));
+        }
+        found.push(item.path(money::PATH));
     }
     Ok(found)
 }
