@@ -48,6 +48,7 @@ pub struct Metrics {
     pub store_revision: Gauge,
     pub snapshot: SnapshotMetrics,
     pub donations: DonationCounters,
+    pub payments: PaymentMetrics,
     pub emails: EmailMetrics,
     pub anchor: AnchorMetrics,
     /// The age of the last complete backup.
@@ -72,6 +73,14 @@ pub struct SnapshotMetrics {
     pub age: AgeGauge,
     /// The duration of the last build in seconds.
     pub build: OptionalGauge,
+}
+
+/// Payments by Stripe. Servers with another provider export none of them.
+pub struct PaymentMetrics {
+    /// The sum of the amounts of open differences, each without its sign.
+    pub unreconciled_cents: OptionalGauge,
+    pub waiting_events: OptionalGauge,
+    pub unanswered_disputes: OptionalGauge,
 }
 
 /// The queue of emails.
@@ -133,6 +142,11 @@ impl Metrics {
                 build: optional(names::SNAPSHOT_BUILD),
             },
             donations: donation_counters(&registry),
+            payments: PaymentMetrics {
+                unreconciled_cents: optional(names::UNRECONCILED),
+                waiting_events: optional(names::EVENTS_WAITING),
+                unanswered_disputes: optional(names::DISPUTES_UNANSWERED),
+            },
             emails: EmailMetrics {
                 waiting: optional(names::EMAILS_WAITING),
                 deliveries: DeliveryCounters {

@@ -3,6 +3,7 @@
 //! A metric of a part that is not configured is not exported, so that no alert mistakes it for an outage.
 
 use crate::app::App;
+use giving::payments::store as payments;
 use platform::backup;
 use rustix::fs::statvfs;
 use std::time::Duration;
@@ -29,6 +30,14 @@ pub async fn scrape(app: &App) -> String {
     metrics.anchor.missing.set(anchors.missing as f64);
     if let Ok(Ok(Some(backup))) = timeout(STORE_TIMEOUT, backup::store::find(&app.db)).await {
         metrics.backup_age.set_time(backup.created_at);
+    }
+    if app.payments().is_some()
+        && let Ok(Ok(open)) = timeout(STORE_TIMEOUT, payments::find_open(&app.db)).await
+    {
+        let payments = &metrics.payments;
+        payments.unreconciled_cents.set(open.unreconciled.get() as f64);
+        payments.waiting_events.set(open.waiting_events as f64);
+        payments.unanswered_disputes.set(open.unanswered_disputes as f64);
     }
     if let Ok(disk) = statvfs(&app.config.data) {
         metrics.disk.available.set((disk.f_bavail * disk.f_frsize) as f64);

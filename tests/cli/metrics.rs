@@ -226,6 +226,9 @@ async fn every_exported_metric_is_defined(world: &World) {
     }
     for gauge in [
         &metrics.emails.waiting,
+        &metrics.payments.unreconciled_cents,
+        &metrics.payments.waiting_events,
+        &metrics.payments.unanswered_disputes,
         &metrics.anchor.missing,
         &metrics.pool.waiting,
         &metrics.snapshot.build,

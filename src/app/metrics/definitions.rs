@@ -121,6 +121,18 @@ pub const REFUNDED_CENTS: Definition = counter(
     &["mode"],
     "Amount of these refunds, in cents.",
 );
+pub const UNRECONCILED: Definition = gauge(
+    "causeway_unreconciled_cents",
+    "Amount of all unexplained differences between the payment provider and the ledger, in cents.",
+);
+pub const EVENTS_WAITING: Definition = gauge(
+    "causeway_payment_events_waiting",
+    "Events of the payment provider that were received and have yet to be handled.",
+);
+pub const DISPUTES_UNANSWERED: Definition = gauge(
+    "causeway_disputes_unanswered",
+    "Disputes and inquiries that need a response.",
+);
 pub const EMAILS_WAITING: Definition = gauge(
     "causeway_emails_waiting",
     "Emails that the mail server has not accepted yet.",
@@ -193,7 +205,7 @@ pub const PROCESS_START: Definition = gauge(
 );
 
 /// All metrics, in the order of the documentation.
-pub const ALL: [Definition; 40] = [
+pub const ALL: [Definition; 43] = [
     REQUESTS,
     REQUEST_SECONDS,
     REFUSALS,
@@ -215,6 +227,9 @@ pub const ALL: [Definition; 40] = [
     DONATED_CENTS,
     REFUNDS,
     REFUNDED_CENTS,
+    UNRECONCILED,
+    EVENTS_WAITING,
+    DISPUTES_UNANSWERED,
     EMAILS_WAITING,
     EMAILS_SENT,
     EMAILS_FAILED,
