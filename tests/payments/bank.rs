@@ -25,7 +25,7 @@ pub struct Bank {
     pub app: App,
     pub client: Client,
     pub visitor: Visitor,
-    url: String,
+    pub url: String,
     http: reqwest::Client,
     _simulator: Simulator,
     server: tokio::task::JoinHandle<std::io::Result<()>>,

@@ -2,6 +2,7 @@
 
 mod bank;
 mod differences;
+mod doctor;
 mod donations;
 mod events;
 mod link;

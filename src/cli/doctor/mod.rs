@@ -5,6 +5,7 @@
 
 mod finding;
 mod machine;
+mod payments;
 mod services;
 mod store;
 
@@ -42,7 +43,7 @@ async fn examine(config: &Config) -> Vec<Finding> {
         Some((db, inspection)) => (Some(db), Some(inspection)),
         None => (None, None),
     };
-    let findings = vec![
+    let mut findings = vec![
         settings(),
         machine::permissions(config),
         machine::disk_space(config),
@@ -58,6 +59,7 @@ async fn examine(config: &Config) -> Vec<Finding> {
         services::public_url(config),
         services::server(config).await,
     ];
+    findings.extend(payments::examine(config, db).await);
     if let Some(db) = db {
         db.close().await;
     }
