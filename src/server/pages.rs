@@ -5,9 +5,10 @@ use crate::app::admission::Cost;
 use crate::dashboard::fundraisers as own_fundraisers;
 use crate::dashboard::operator::{account as operator_account, key as operator_key, pages as operator_lists};
 use crate::dashboard::operator::{
-    design as operator_design, donations as operator_donations, fundraisers as operator_fundraisers,
-    home as operator_home, money as operator_money, nonprofit as operator_nonprofit,
-    origins as operator_origins, reports as operator_reports, search as operator_search,
+    design as operator_design, donation as operator_donation, donations as operator_donations,
+    fundraisers as operator_fundraisers, home as operator_home, money as operator_money,
+    nonprofit as operator_nonprofit, origins as operator_origins, reports as operator_reports,
+    search as operator_search,
 };
 use crate::dashboard::origins;
 use crate::dashboard::{email_change, reset, settings, sign_in, sign_in_code, two_factor};
@@ -227,7 +228,11 @@ fn operator() -> Router<App> {
         .route("/dashboard/operator/donations", get(operator_donations::list))
         .route(
             "/dashboard/operator/donations/{id}",
-            get(operator_donations::donation),
+            get(operator_donation::donation),
+        )
+        .route(
+            "/dashboard/operator/donations/{id}/refund",
+            form(operator_donation::donation, operator_donation::refund),
         )
         .route("/dashboard/operator/money", get(operator_money::overview))
         .route(

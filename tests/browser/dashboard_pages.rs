@@ -4,6 +4,8 @@ use crate::browser::Browser;
 use crate::inspector::Inspector;
 use crate::site::{PASSWORD, Site};
 use directory::nonprofits::ein::Ein;
+use giving::ledger::entry::Mode;
+use giving::providers::Provider;
 use platform::db::Db;
 use serde_json::json;
 use uuid::Uuid;
@@ -119,6 +121,88 @@ async fn every_dashboard_page_is_accessible_on_phone_and_desktop() {
         inspector.inspect(name).await;
     }
     inspector.stop().await;
+}
+
+/// A donation that was paid with Stripe, with everything that can be known about it.
+const PAID: [&str; 4] = [
+    "insert into donations (id, receipt_id, state, provider, livemode, nonprofit_id, amount, is_public, session, charge, \
+     paid_at, started_at, changed_at) values (x'0190a0000000700080000000000000a1', x'0190a0000000700080000000000000a2', \
+     'pending', 'stripe', false, x'NONPROFIT', 2500, false, 'cs_test_a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4e5f6', \
+     'ch_3PqRstUvWxYz', 1790000000000, 1790000000000, 1780000000000)",
+    "insert into provider_events (provider, id, kind, object, donation_id, livemode, created_at, received_at, handled_at) \
+     select 'stripe', 'evt_1', 'checkout.session.completed', session, id, false, paid_at, paid_at, paid_at from donations",
+    "insert into provider_events (provider, id, kind, object, donation_id, livemode, created_at, received_at, retry_at, error) \
+     select 'stripe', 'evt_2', 'charge.updated', charge, id, false, paid_at, paid_at, 9990000000000, \
+     'Stripe cannot be reached: no connection' from donations",
+    "insert into refund_requests (id, donation_id, amount, asked_at, answered_at, error) \
+     select receipt_id, id, 500, paid_at, paid_at, 'Stripe refused the call with status 400' from donations",
+];
+/// What waits for an operator.
+const WAITING: [&str; 5] = [
+    "insert into payment_differences (kind, object, livemode, donation_id, amount, detail, found_at) select 'other entry', \
+     'txn_3PqRstUvWxYz0123456789abc', false, id, 2396, 'the books have $23.97 for ch_3PqRstUvWxYz', paid_at from donations",
+    "insert into payment_differences (kind, object, livemode, amount, detail, found_at) values ('balance', 'balance', false, \
+     -1, 'Stripe has $23.96, the books have $23.97', 1790000000000)",
+    "insert into disputes (id, donation_id, amount, reason, status, due_by, opened_at, changed_at) select 'dp_1AbCdEfGh', id, \
+     2500, 'product_not_received', 'needs_response', 1800000000, paid_at, paid_at from donations",
+    "insert into reconciliations (livemode, since, until, transactions, entered, differences, balance, ledger_balance, \
+     finished_at) values (false, 1789000000, 1790000000, 12345, 1, 2, 2396, 2397, 9990000000000)",
+    "insert into donations (id, receipt_id, state, provider, livemode, nonprofit_id, amount, is_public, started_at, changed_at) \
+     select x'0190a0000000700080000000000000a3', x'0190a0000000700080000000000000a4', 'processing', provider, livemode, \
+     nonprofit_id, 123456, false, 1780000000000, 1780000000000 from donations",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_money_of_an_operator_is_accessible_on_phone_and_desktop() {
+    let site = Site::start_with(Provider::Stripe(Mode::Test)).await;
+    let inspector = Inspector::start().await;
+    let browser = &inspector.browser;
+    site.create_operator("operator").await;
+    browser.goto(&site, "/dashboard/sign-in").await;
+    browser.fill("#username", "operator").await;
+    browser.fill("#password", PASSWORD).await;
+    browser.wait_for_page(browser.click("form.form button")).await;
+    let money = "/dashboard/operator/money";
+    browser.goto(&site, money).await;
+    inspector.inspect("operator-money-none").await;
+
+    let nonprofit = Ein::parse("530196605").unwrap().nonprofit_id();
+    execute(&site, &PAID, &nonprofit.0.simple().to_string()).await;
+    site.app.settlement().settle_pending().await.unwrap();
+    let donation = "/dashboard/operator/donations/0190a000-0000-7000-8000-0000000000a1";
+    browser.goto(&site, donation).await;
+    inspector.inspect("operator-donation-paid").await;
+    browser.fill("#amount", "a lot").await;
+    browser.wait_for_page(browser.click("#refund button")).await;
+    inspector.inspect("operator-donation-refund-refused").await;
+
+    execute(&site, &WAITING, "").await;
+    browser.goto(&site, "/dashboard/operator").await;
+    inspector.inspect("operator-home-money").await;
+    browser.click(&format!("#attention-list a[href='{money}']")).await;
+    browser.goto(&site, money).await;
+    inspector.inspect("operator-money").await;
+    browser
+        .wait_for_page(browser.click("form[action$='/explain'] button"))
+        .await;
+    inspector.inspect("operator-money-refused").await;
+    browser.goto(&site, donation).await;
+    inspector.inspect("operator-donation-disputed").await;
+    inspector.stop().await;
+}
+
+/// Executes statements for SQLite, in which `NONPROFIT` is replaced by an ID.
+async fn execute(site: &Site, statements: &[&str], nonprofit: &str) {
+    let Db::Sqlite { writer, .. } = &site.app.db else {
+        panic!("browser tests use SQLite");
+    };
+    for statement in statements {
+        let sql = statement.replace("NONPROFIT", nonprofit);
+        sqlx::query(sqlx::AssertSqlSafe(sql))
+            .execute(writer)
+            .await
+            .unwrap();
+    }
 }
 
 /// Inspects the empty list, the refused form, and every page of a fundraiser.

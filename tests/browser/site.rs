@@ -88,6 +88,8 @@ impl Site {
         let folder = tempfile::tempdir().unwrap();
         let mut config = settings(folder.path());
         config.giving = provider;
+        // Nothing listens there: no test may call Stripe.
+        config.stripe.api_base = "http://127.0.0.1:9".to_owned();
         let listener = listen(config.listen, false).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         config.public_url.clone_from(&url);

@@ -6,4 +6,5 @@ mod doctor;
 mod donations;
 mod events;
 mod link;
+mod operator;
 mod refunds;

@@ -1,10 +1,9 @@
-//! The donations in the ledger, with filters, and the page of one.
+//! The donations in the ledger, with filters.
 
 use crate::app::App;
 use crate::dashboard::operator::list::{ListPage, PAGE_SIZE, parameter, with_times};
 use crate::dashboard::operator::nav::with_menu;
-use crate::http::error::{Error, Result};
-use crate::http::params::PathText;
+use crate::http::error::Result;
 use crate::http::session::Operator;
 use crate::web::pager::Pager;
 use crate::web::relative_time::RelativeTime;
@@ -12,13 +11,9 @@ use crate::web::{Layout, Page};
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
-use directory::nonprofits::identifier::Identifier;
-use directory::{NonprofitRef, ResolveError};
-use giving::checkout::Donation;
-use giving::checkout::store as checkout;
+use directory::ResolveError;
 use giving::donations::listing::{DonationFilter, RecordedDonation};
 use giving::donations::store;
-use giving::fundraisers::store as fundraisers;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use platform::ids::{FundraiserId, NonprofitId};
@@ -43,18 +38,6 @@ struct FilterField {
     label: &'static str,
     kind: &'static str,
     value: String,
-}
-
-#[derive(Template)]
-#[template(path = "dashboard/operator/donation.html")]
-struct DonationPage {
-    layout: Layout,
-    recorded: Option<RecordedDonation>,
-    started: Option<Donation>,
-    when: RelativeTime,
-    nonprofit: String,
-    nonprofit_id: NonprofitId,
-    fundraiser: Option<(FundraiserId, String)>,
 }
 
 /// `GET /dashboard/operator/donations`
@@ -115,44 +98,6 @@ pub async fn list(
     Ok(Page(page).into_response())
 }
 
-/// `GET /dashboard/operator/donations/{id}`: by the number of its ledger entry, by its ID at the checkout, or by the
-/// ID of its receipt.
-pub async fn donation(
-    State(app): State<App>,
-    Operator(user): Operator,
-    layout: Layout,
-    PathText(id): PathText,
-) -> Result<Response> {
-    let (recorded, started) = match (id.parse(), Uuid::try_parse(&id)) {
-        (Ok(sequence), _) => (store::find(&app.db, sequence).await?, None),
-        (_, Ok(id)) => (
-            store::find_by_checkout(&app.db, id).await?,
-            checkout::find_by_either_id(&app.db, id).await?,
-        ),
-        _ => return Err(Error::NotFound),
-    };
-    let (at, nonprofit, fundraiser) = match (&recorded, &started) {
-        (Some(recorded), _) => (recorded.recorded_at, recorded.nonprofit, recorded.fundraiser),
-        (None, Some(started)) => (started.started_at, started.nonprofit, started.fundraiser),
-        (None, None) => return Err(Error::NotFound),
-    };
-    let page = DonationPage {
-        layout: with_menu(&app, layout, &user).await?,
-        when: RelativeTime::new(at, app.clock.millis()),
-        nonprofit: name_of(&app, nonprofit).await?,
-        nonprofit_id: nonprofit,
-        fundraiser: match fundraiser {
-            Some(id) => fundraisers::find(&app.db, id)
-                .await?
-                .map(|found| (id, found.title)),
-            None => None,
-        },
-        recorded,
-        started,
-    };
-    Ok(Page(page).into_response())
-}
-
 impl FilterField {
     fn new(name: &'static str, label: &'static str, kind: &'static str, value: String) -> FilterField {
         FilterField {
@@ -170,12 +115,6 @@ async fn find_nonprofit(app: &App, text: &str) -> Result<Option<NonprofitId>> {
         Err(ResolveError::Store(error)) => Err(error.into()),
         Err(_) => Ok(None),
     }
-}
-
-async fn name_of(app: &App, id: NonprofitId) -> Result<String> {
-    let found = app.directory.find(&Identifier::Id(id)).await?;
-    let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
-    Ok(nonprofit.map_or_else(|| id.to_string(), |nonprofit| nonprofit.name.to_owned()))
 }
 
 /// Returns the start of a day in UTC, such as `2026-05-01`.

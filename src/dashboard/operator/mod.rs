@@ -4,6 +4,7 @@
 pub mod account;
 pub mod attention;
 pub mod design;
+pub mod donation;
 pub mod donations;
 pub mod fundraisers;
 pub mod home;
