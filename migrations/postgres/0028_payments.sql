@@ -88,6 +88,8 @@ create table disputes (
 );
 
 create index disputes_donation on disputes (donation_id);
+create index disputes_status on disputes (status, due_by);
+create index disputes_open on disputes (opened_at) where status not in ('won', 'lost', 'warning_closed', 'prevented');
 
 -- Refunds that an operator asked for. The ID is the idempotency key, so a call whose answer was lost is repeated and not made
 -- twice. A donation has one at a time.
@@ -105,3 +107,4 @@ create table refund_requests (
 
 create unique index refund_requests_open on refund_requests (donation_id) where answered_at is null;
 create index refund_requests_donation on refund_requests (donation_id, asked_at);
+create index refund_requests_waiting on refund_requests (asked_at) where answered_at is null;
