@@ -83,7 +83,7 @@ fn the_provider_follows_from_the_public_url_unless_it_is_set() {
     assert_eq!(link, Provider::Link("https://pay.example.org".to_owned()));
     for (provider, expected) in [
         ("stripe", "stripe.secret_key"),
-        ("sandbox", "auto, off, test or link"),
+        ("sandbox", "auto, off, test, stripe or link"),
     ] {
         let error = load_file(&format!("[giving]\nprovider = \"{provider}\"\n")).unwrap_err();
         assert!(format!("{error:#}").contains(expected), "{error:#}");
