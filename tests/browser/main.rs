@@ -26,3 +26,4 @@ mod moderation;
 mod near_me;
 mod public_pages;
 mod site;
+mod stripe;

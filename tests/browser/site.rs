@@ -15,6 +15,9 @@ use causeway::app::App;
 use causeway::config::Config;
 use causeway::http::refusal::refusal;
 use causeway::server::routes::router;
+use directory::nonprofits::ein::Ein;
+use giving::checkout::receipt::Donee;
+use giving::ledger::entry::Mode;
 use giving::providers::Provider;
 use http_body_util::BodyExt;
 use listener::{listen, serve};
@@ -25,6 +28,7 @@ use serde_json::Value;
 use std::future::pending;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use stripe_simulator::Simulator;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 use tower::ServiceExt;
@@ -83,13 +87,33 @@ impl Site {
     }
 
     pub async fn start_with(provider: Provider) -> Site {
+        Site::start_changed(|config| config.giving = provider).await
+    }
+
+    /// Starts a site whose donors pay at a simulator of Stripe.
+    pub async fn start_with_stripe(simulator: &Simulator) -> Site {
+        Site::start_changed(|config| {
+            config.giving = Provider::Stripe(Mode::Test);
+            config.stripe.secret_key = "sk_test_browser".into();
+            config.stripe.webhook_secret = "whsec_browser".into();
+            config.stripe.api_base = simulator.url();
+            config.recipient = Some(Donee {
+                legal_name: "Causeway Foundation".to_owned(),
+                ein: Ein::parse("123456789").unwrap(),
+                address: "1 Main Street, Springfield, IL 62701".to_owned(),
+            });
+        })
+        .await
+    }
+
+    async fn start_changed(change: impl FnOnce(&mut Config)) -> Site {
         static DEMO: OnceCell<Vec<(PathBuf, Vec<u8>)>> = OnceCell::const_new();
 
         let folder = tempfile::tempdir().unwrap();
         let mut config = settings(folder.path());
-        config.giving = provider;
         // Nothing listens there: no test may call Stripe.
         config.stripe.api_base = "http://127.0.0.1:9".to_owned();
+        change(&mut config);
         let listener = listen(config.listen, false).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         config.public_url.clone_from(&url);
