@@ -290,15 +290,7 @@ impl App {
             anchors: AnchorLog::new(db.clone(), clock.clone(), secret.clone(), store, places),
             in_flight: InFlight::default(),
             checkouts: rate_limiter("checkouts", Limiter::new(now)),
-            stripe: match config.giving {
-                Provider::Stripe(_) => {
-                    let StripeSettings {
-                        api_base, secret_key, ..
-                    } = &config.stripe;
-                    Some(StripeClient::new(api_base, secret_key.clone())?)
-                }
-                _ => None,
-            },
+            stripe: new_stripe_client(&config)?,
         };
         let site = SiteParts {
             nonprofit_json: NonprofitJson::new(directory.causes(), &urls, config.compat),
@@ -561,6 +553,17 @@ async fn open_keys(
     let keys = KeyRing::new(db.clone());
     keys.refresh().await?;
     Ok((keys, LastSeen::now(clock)))
+}
+
+/// Creates the client of Stripe, if that is the provider.
+fn new_stripe_client(config: &Config) -> reqwest::Result<Option<StripeClient>> {
+    let is_stripe = matches!(config.giving, Provider::Stripe(_));
+    let StripeSettings {
+        api_base, secret_key, ..
+    } = &config.stripe;
+    is_stripe
+        .then(|| StripeClient::new(api_base, secret_key.clone()))
+        .transpose()
 }
 
 /// Creates the directory. Servers that share a database share the work of building snapshots.

@@ -55,17 +55,7 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
     let stripe = stripe(&raw.stripe)?;
     let giving = provider(&raw.giving, &stripe, &public_url)?;
     let recipient = recipient(&raw.recipient, &giving)?;
-    let serve = ServeSettings {
-        header_timeout: seconds("serve.header_timeout", raw.serve.header_timeout)?,
-        idle_timeout: seconds("serve.idle_timeout", raw.serve.idle_timeout)?,
-        request_timeout: seconds("serve.request_timeout", raw.serve.request_timeout)?,
-        write_timeout: seconds("serve.write_timeout", raw.serve.write_timeout)?,
-        stop_timeout: seconds("serve.stop_timeout", raw.serve.stop_timeout)?,
-        max_connections: raw.serve.max_connections,
-        max_connections_per_address: raw.serve.max_connections_per_address,
-        max_unsent_bytes: raw.serve.max_unsent_bytes,
-        trusted_proxies: networks(&raw.serve.trusted_proxies)?,
-    };
+    let serve = serve(&raw.serve)?;
     let availability = availability(&raw.serve, serve.stop_timeout)?;
     let mail = mail(&raw.mail)?;
     let is_postgres = |url: &str| url.starts_with("postgres://") || url.starts_with("postgresql://");
@@ -149,6 +139,21 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         anchors: anchors(&raw.anchors)?,
         compat: raw.compat,
         security_contact: raw.security_contact,
+    })
+}
+
+/// Checks the settings of the listener.
+fn serve(raw: &RawServe) -> anyhow::Result<ServeSettings> {
+    Ok(ServeSettings {
+        header_timeout: seconds("serve.header_timeout", raw.header_timeout)?,
+        idle_timeout: seconds("serve.idle_timeout", raw.idle_timeout)?,
+        request_timeout: seconds("serve.request_timeout", raw.request_timeout)?,
+        write_timeout: seconds("serve.write_timeout", raw.write_timeout)?,
+        stop_timeout: seconds("serve.stop_timeout", raw.stop_timeout)?,
+        max_connections: raw.max_connections,
+        max_connections_per_address: raw.max_connections_per_address,
+        max_unsent_bytes: raw.max_unsent_bytes,
+        trusted_proxies: networks(&raw.trusted_proxies)?,
     })
 }
 

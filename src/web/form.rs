@@ -230,6 +230,7 @@ impl Form {
     }
 
     /// Shows the response in the whole window, also if the form is in a frame.
+    #[must_use]
     pub fn in_top_window(mut self) -> Form {
         self.is_for_top_window = true;
         self

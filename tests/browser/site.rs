@@ -112,7 +112,7 @@ impl Site {
         let folder = tempfile::tempdir().unwrap();
         let mut config = settings(folder.path());
         // Nothing listens there: no test may call Stripe.
-        config.stripe.api_base = "http://127.0.0.1:9".to_owned();
+        "http://127.0.0.1:9".clone_into(&mut config.stripe.api_base);
         change(&mut config);
         let listener = listen(config.listen, false).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());

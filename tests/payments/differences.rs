@@ -80,6 +80,10 @@ async fn a_doubled_entry_is_named(world: &World) {
         differences,
         ["no transaction txn_doubled 2397", "balance balance -2397"]
     );
+    let payments = bank.app.payments().unwrap();
+    payments.explain("balance", "no reason").await.unwrap_err();
+    assert!(payments.explain("txn_doubled", "entered twice").await.unwrap());
+    bank.assert_reconciled().await;
 }
 
 async fn payouts_and_fees_of_stripe_are_entered(world: &World) {

@@ -20,12 +20,7 @@ on_both_databases!(
 fn sign(body: &str, secret: &str, time: i64) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     mac.update(format!("{time}.{body}").as_bytes());
-    let hex: String = mac
-        .finalize()
-        .into_bytes()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hex = platform::text::hex(&mac.finalize().into_bytes());
     format!("t={time},v1={hex}")
 }
 

@@ -47,9 +47,8 @@ impl Payments<'_> {
         let (db, now) = (self.settlement.db, self.settlement.clock.millis());
         match intent {
             Some(intent) if intent.status == "succeeded" => {
-                match intent.latest_charge.as_ref().and_then(Reference::object) {
-                    Some(charge) => self.apply_charge(charge, Urgency::Donor).await?,
-                    None => tracing::warn!(donation = %id, "a payment without a charge"),
+                if let Some(charge) = intent.latest_charge.as_ref().and_then(Reference::object) {
+                    self.apply_charge(charge, Urgency::Donor).await?;
                 }
             }
             Some(intent) if intent.status == "processing" => store::process(db, id, now).await?,

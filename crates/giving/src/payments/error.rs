@@ -28,6 +28,10 @@ pub enum PaymentError {
         "a refund of {amount} was asked for before, and Stripe has not answered yet; ask for that amount again first"
     )]
     RefundInProgress { amount: Cents },
+    #[error(
+        "the balances differ because of transactions; explain those, and the next comparison finds no difference"
+    )]
+    BalanceHasReasons,
     #[error("only {left} of this donation is left; refund at most that much")]
     MoreThanLeft { left: Cents },
     #[error("Stripe sent an object that cannot be read: {0}")]

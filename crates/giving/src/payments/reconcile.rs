@@ -6,6 +6,7 @@
 use super::Payments;
 use super::differences::{Difference, DifferenceKind};
 use super::error::{PaymentError, Result};
+use super::listing::CORRECTED;
 use super::objects::label;
 use super::store::{self, Reconciliation};
 use crate::books::Movement;
@@ -33,13 +34,8 @@ impl Payments<'_> {
         let livemode = !self.mode.is_test();
         let now = self.settlement.clock.millis() / 1_000;
         let until = until.unwrap_or(now + 1);
-        let since = match since {
-            Some(since) => since,
-            None => {
-                let last = store::find_last_reconciliation(db, livemode).await?;
-                last.map_or(0, |last| last.until - OVERLAP_SECONDS)
-            }
-        };
+        let last = store::find_last_reconciliation(db, livemode).await?;
+        let since = since.unwrap_or_else(|| last.map_or(0, |last| last.until - OVERLAP_SECONDS));
         let open = store::list_differences(db).await?;
         let open: HashSet<(String, &str)> = open
             .into_iter()
@@ -120,7 +116,11 @@ impl Payments<'_> {
                 Some(cash) => format!("the books have {cash} for {source}"),
             },
         };
-        for possible in [DifferenceKind::Unknown, DifferenceKind::Entry] {
+        for possible in [
+            DifferenceKind::Unknown,
+            DifferenceKind::Entry,
+            DifferenceKind::NoTransaction,
+        ] {
             if kind == Some(possible) {
                 self.add_difference(&difference(possible)).await?;
             } else if open.contains(&(transaction.id.clone(), possible.as_str())) {
@@ -189,7 +189,7 @@ impl Payments<'_> {
             };
             after = last;
             for (_, id, _) in page {
-                if is_seen(&id) {
+                if is_seen(&id) || id.ends_with(CORRECTED) {
                     continue;
                 }
                 match self.stripe.find_balance_transaction(&id).await {

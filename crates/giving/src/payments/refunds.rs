@@ -73,15 +73,16 @@ impl Payments<'_> {
             .create_refund(form, request.id.to_string(), None)
             .await;
         let now = self.settlement.clock.millis();
-        match &sent {
-            Ok(refund) => store::answer_refund_request(db, request.id, Ok(&refund.id), now).await?,
-            Err(error) if error.created_nothing() => {
+        let refund = match sent {
+            Err(error) if error.is_refused() => {
                 store::answer_refund_request(db, request.id, Err(&error.to_string()), now).await?;
+                return Err(error.into());
             }
-            Err(_) => {}
-        }
-        let refund = sent?;
+            sent => sent?,
+        };
+        // Before it is answered: until then no other refund of this donation can be asked for.
         self.refresh_refund(&refund.id, Urgency::Donor).await?;
+        store::answer_refund_request(db, request.id, Ok(&refund.id), now).await?;
         Ok(AskedRefund {
             is_confirmed: refund.status.as_deref() == Some("succeeded"),
             id: refund.id,

@@ -15,6 +15,7 @@ use crate::providers::stripe::objects::Session;
 use crate::providers::stripe::pacing::Urgency;
 use directory::NonprofitRef;
 use directory::nonprofits::identifier::Identifier;
+use platform::email_address::EmailAddress;
 use platform::text::cut;
 
 /// The most that Stripe shows of the name of what is paid.
@@ -48,7 +49,7 @@ impl Payments<'_> {
                 Ok(session)
             }
             Err(error) => {
-                if error.created_nothing() {
+                if error.is_refused() {
                     store::end_attempt(db, donation.id, attempt).await?;
                 }
                 Err(error.into())
@@ -61,7 +62,7 @@ impl Payments<'_> {
     async fn session_form(self, donation: &Donation) -> Result<Form> {
         let (id, store) = (donation.id, self.store);
         let page = format!("{}/donations/{}", self.settlement.public_url, donation.receipt_id);
-        let email = donation.email.as_ref().map(|email| email.as_str());
+        let email = donation.email.as_ref().map(EmailAddress::as_str);
         let name = self.recipient_name(donation).await?;
         Ok(Form::new()
             .set("mode", "payment")

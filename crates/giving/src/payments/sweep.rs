@@ -74,7 +74,7 @@ impl Payments<'_> {
             session = match self.stripe.expire_session(id, None).await {
                 Ok(session) => session,
                 // It was paid in between.
-                Err(error) if error.created_nothing() => {
+                Err(error) if error.is_refused() => {
                     self.stripe.find_session(id, None, Urgency::Sweep).await?
                 }
                 Err(error) => return Err(PaymentError::from(error)),

@@ -47,10 +47,10 @@ pub enum StripeError {
 }
 
 impl StripeError {
-    /// Returns whether it is certain that the call created nothing. Only then may another call, with a new idempotency key,
-    /// take its place.
-    pub(crate) const fn created_nothing(&self) -> bool {
-        matches!(self, StripeError::Unavailable(_) | StripeError::Refused { .. })
+    /// Returns whether Stripe refused the call, so that it created nothing, and nor did an earlier call with the same idempotency
+    /// key. Only then may a call with a new key take its place.
+    pub(crate) const fn is_refused(&self) -> bool {
+        matches!(self, StripeError::Refused { .. })
     }
 
     /// Returns whether the same call may succeed if it is sent again.
@@ -278,13 +278,21 @@ impl Client {
     /// Sends a call, and sends it again if it may have failed by chance.
     async fn send(&self, call: &Call<'_>) -> Result<Answer, StripeError> {
         let mut attempt = 0;
+        // Once it is unknown whether Stripe acted, a later failure does not make it known.
+        let mut unknown = None;
         loop {
             self.pacer.admit(call.operation, call.urgency).await;
             match self.send_once(call).await {
                 Err(error) if error.is_transient() && attempt < MAX_RETRIES => {
+                    if matches!(error, StripeError::Unknown(_)) {
+                        unknown = Some(error.clone());
+                    }
                     tracing::warn!(%error, operation = call.operation, "a call to Stripe failed and is sent again");
                     sleep(RETRY_PAUSE * 2_u32.pow(attempt)).await;
                     attempt += 1;
+                }
+                Err(StripeError::Unavailable(reason)) => {
+                    return Err(unknown.unwrap_or(StripeError::Unavailable(reason)));
                 }
                 outcome => return outcome,
             }

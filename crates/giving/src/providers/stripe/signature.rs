@@ -43,11 +43,7 @@ pub fn verify(header: &str, body: &[u8], secret: &str, now: i64) -> Result<(), I
 pub fn sign(body: &[u8], secret: &str, now: i64) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
     let signed = [now.to_string().as_bytes(), b".", body].concat();
-    let hex: String = hmac::sign(&key, &signed)
-        .as_ref()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hex = platform::text::hex(hmac::sign(&key, &signed).as_ref());
     format!("t={now},v1={hex}")
 }
 
