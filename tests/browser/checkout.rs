@@ -233,7 +233,7 @@ impl Visit {
         assert_eq!(typed.as_deref(), Some(amount));
         browser.fill("#name", "Ada Lovelace").await;
         if to_fundraiser {
-            browser.click("input[value=yes]").await;
+            browser.click("input[name=public][value=yes]").await;
             browser.fill("#message", "Run well!").await;
         }
         browser.click("form.form button").await;

@@ -50,7 +50,7 @@ const POSTGRES_COLUMNS: &str = "select table_name || '.' || column_name || ' ' |
 fn as_postgres_column(line: &str) -> String {
     let [column, kind, nullable] = line.split(' ').collect::<Vec<_>>().try_into().unwrap();
     let kind = match (kind, column.rsplit('.').next().unwrap()) {
-        ("integer", "operator" | "listed" | "livemode") => "boolean",
+        ("integer", "operator" | "listed" | "livemode" | "shares_contact") => "boolean",
         ("integer", name) if name.starts_with("is_") || name.starts_with("has_") => "boolean",
         ("integer", _) => "bigint",
         ("real", _) => "double precision",
