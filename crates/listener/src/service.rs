@@ -71,7 +71,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             self.state.record_body_length(body_length(&request));
         }
         let is_ambiguous = !has_valid_host(&request) || (!is_http2 && has_ambiguous_length(&request));
-        let response = if is_ambiguous || in_flight.is_cut() {
+        let waiting = if is_ambiguous || in_flight.is_cut() {
             None
         } else {
             let client = ClientAddress::find(self.peer, request.headers(), &self.trusted_proxies);
@@ -79,11 +79,12 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             if !self.trusted_proxies.is_empty() {
                 request.extensions_mut().insert(TrustedPeer);
             }
-            let response = (self.service)(request);
-            Some(Deadline::new(response, self.response_timeout))
+            Some((Arc::clone(&self.service), request))
         };
         ResponseFuture {
-            response,
+            waiting,
+            response: None,
+            response_timeout: self.response_timeout,
             must_yield: in_flight.must_yield(),
             needs_room: in_flight.state().is_http2(),
             in_flight: Some(in_flight),
@@ -123,9 +124,13 @@ fn has_ambiguous_length(request: &Request<Incoming>) -> bool {
 pin_project! {
     /// The response to one request.
     pub(crate) struct ResponseFuture {
-        // `None` if the request is refused, or its connection is about to end.
+        // The request, until the service is called. That is when this is polled first, because the future of the service
+        // is large, and thousands of streams can be waiting for their first poll.
+        waiting: Option<(ErasedService, Request<Incoming>)>,
+        // `None` if the service was not called: the request is refused, or its connection is about to end.
         #[pin]
         response: Option<Deadline<ErasedFuture>>,
+        response_timeout: Duration,
         in_flight: Option<InFlight>,
         must_yield: bool,
         needs_room: bool,
@@ -150,8 +155,8 @@ impl Future for ResponseFuture {
         let is_full =
             std::mem::take(this.needs_room) && this.in_flight.as_ref().is_some_and(|it| !has_room(it));
         let mut service = this.response;
-        if is_full {
-            service.set(None);
+        if let Some((call, request)) = this.waiting.take().filter(|_| !is_full) {
+            service.set(Some(Deadline::new(call(request), *this.response_timeout)));
         }
         let refuse = *this.refuse;
         let refuse = |status| {
