@@ -8,12 +8,12 @@ pub mod failing_jobs;
 pub mod metrics;
 pub mod nonprofit_json;
 pub mod offline;
+pub mod page_cache;
 pub mod picture_sweep;
 pub mod recent_errors;
 pub mod search_answers;
 pub mod share_cards;
 pub mod site;
-pub mod timed_cache;
 pub mod traces;
 pub mod urls;
 
@@ -24,11 +24,11 @@ use crate::app::bulk_work::BulkWork;
 use crate::app::failing_jobs::FailingJobs;
 use crate::app::metrics::Metrics;
 use crate::app::nonprofit_json::NonprofitJson;
+use crate::app::page_cache::PageCache;
 use crate::app::recent_errors::RecentErrors;
 use crate::app::search_answers::SearchAnswers;
 use crate::app::share_cards::ShareCards;
 use crate::app::site::SiteFiles;
-use crate::app::timed_cache::TimedCache;
 use crate::app::traces::Traces;
 use crate::app::urls::Urls;
 use crate::config::Config;
@@ -53,6 +53,7 @@ use directory::snapshot::refresh::RefreshOutcome;
 use directory::snapshot::sitemaps::Sitemaps;
 use giving::checkout::settle::Settlement;
 use giving::fundraisers::cache::FundraiserCache;
+use giving::fundraisers::store::Order;
 use giving::idempotency::InFlight;
 use giving::ledger::anchors::log::AnchorLog;
 use giving::ledger::anchors::place::Place;
@@ -161,8 +162,9 @@ pub struct Caches {
     pub details: AnswerCache<Bytes>,
     /// Rendered pages that depend on the directory alone: profiles by their slug, others by their path.
     pub pages: AnswerCache<Bytes>,
-    /// The rendered home page and the tag of the directory it was made from.
-    pub home_page: TimedCache<(Arc<str>, u64, Bytes)>,
+    pub home_page: PageCache<()>,
+    /// The pages of `/fundraisers`, by their order and number.
+    pub fundraiser_lists: PageCache<(Order, u64)>,
     pub share_cards: ShareCards,
     pub provenance: Provenance,
 }
@@ -193,7 +195,8 @@ impl Caches {
             search_answers: SearchAnswers::new(size / 8, size / 8),
             details: AnswerCache::new(size / 4),
             pages: AnswerCache::new(size / 2),
-            home_page: TimedCache::default(),
+            home_page: PageCache::default(),
+            fundraiser_lists: PageCache::default(),
             share_cards: ShareCards::default(),
             provenance: Provenance::default(),
         }

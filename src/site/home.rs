@@ -1,6 +1,7 @@
 //! The home page.
 
 use crate::app::App;
+use crate::app::page_cache::PageState;
 use crate::app::urls::Urls;
 use crate::http::error::Result;
 use crate::site::cause_links::{CauseLink, popular as popular_causes};
@@ -24,15 +25,12 @@ use giving::fundraisers::store;
 use giving::providers::Provider;
 use platform::text::cut;
 use std::sync::Arc;
-use std::time::Duration;
 
 const CAUSES: usize = 12;
 const POPULAR: usize = 6;
 const FUNDRAISERS: usize = 3;
 /// How many of the newest fundraisers are considered. Some of them have not begun, or are over.
 const FUNDRAISER_CANDIDATES: i64 = 12;
-/// How old the page may be. Without this, each request would cost a query for the fundraisers.
-const MAX_AGE: Duration = Duration::from_secs(5);
 /// The maximum length of a description in characters.
 const MAX_DESCRIPTION_CHARS: usize = 110;
 
@@ -74,19 +72,16 @@ struct ActiveFundraiser {
 /// `GET /`
 pub async fn home(State(app): State<App>) -> Result<Response> {
     let now = app.clock.instant();
-    // Both are read first: if something changes meanwhile, the page is cached under the old values and expires.
-    let tag = app.directory.view().tag.clone();
-    let version = app.giving.fundraisers.version().await;
-    let cached = app.caches.home_page.get(now, MAX_AGE);
-    if let Some((_, _, html)) = cached
-        .as_deref()
-        .filter(|(of_tag, of_version, _)| Some(of_tag) == tag.as_ref() && *of_version == version)
-    {
-        return Ok(public_response(Html(html.clone())));
+    let state = PageState::read(&app.directory, &app.giving.fundraisers).await;
+    let cached = state
+        .as_ref()
+        .and_then(|state| app.caches.home_page.get(&(), state, now));
+    if let Some(html) = cached {
+        return Ok(public_response(Html(html)));
     }
     let html = Bytes::from(render(&Home::new(&app).await?)?);
-    if let Some(tag) = tag {
-        app.caches.home_page.set(now, (tag, version, html.clone()));
+    if let Some(state) = state {
+        app.caches.home_page.set((), state, now, html.clone());
     }
     Ok(public_response(Html(html)))
 }

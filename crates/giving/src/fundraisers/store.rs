@@ -301,7 +301,7 @@ pub async fn count(db: &Db, listing: Listing) -> sqlx::Result<i64> {
 }
 
 /// The order of a list. Active fundraisers always come first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Order {
     #[default]
     Recent,
