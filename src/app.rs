@@ -43,6 +43,7 @@ use access::limits::rate_limiter::RateLimiter;
 use access::limits::script::SharedWindows;
 use access::limits::shared::SharedLimiter;
 use access::limits::store as recent_calls;
+use access::notices::Notices;
 use access::origins::proof::Prover;
 use access::usage::{Usage, saver};
 use directory::Directory;
@@ -59,6 +60,7 @@ use giving::ledger::anchors::log::AnchorLog;
 use giving::ledger::anchors::place::Place;
 use giving::ledger::writer::Writer;
 use giving::moderation::Moderation;
+use giving::notices::GivingNotices;
 use giving::payments::Payments;
 use giving::providers::Provider;
 use giving::providers::stripe::client::Client as StripeClient;
@@ -271,6 +273,7 @@ impl App {
                 clock.clone(),
                 mail.clone(),
                 public_url.clone(),
+                secret.clone(),
             ),
             keys,
             limiter: rate_limiter("calls", limiter),
@@ -377,6 +380,26 @@ impl App {
         self.config.giving.is_test()
     }
 
+    /// Returns the parts of the state that email the owners of accounts.
+    pub fn notices(&self) -> Notices<'_> {
+        Notices {
+            mailer: &self.mail,
+            clock: &self.clock,
+            secret: &self.secret,
+            public_url: &self.site.public_url,
+        }
+    }
+
+    /// Returns the parts of the state that email people about fundraisers and donations.
+    pub fn giving_notices(&self) -> GivingNotices<'_> {
+        GivingNotices {
+            db: &self.db,
+            notices: self.notices(),
+            counts_test: self.is_test_mode(),
+            time_zone: &self.config.time_zone,
+        }
+    }
+
     /// Returns the parts of the state that settle payments.
     pub fn settlement(&self) -> Settlement<'_> {
         Settlement {
@@ -430,10 +453,8 @@ impl App {
     /// Returns the parts of the state that operators moderate with.
     pub fn moderation(&self) -> Moderation<'_> {
         Moderation {
-            db: &self.db,
             recorder: &self.giving.recorder,
-            mailer: &self.mail,
-            public_url: &self.site.public_url,
+            notices: self.giving_notices(),
         }
     }
 

@@ -27,6 +27,8 @@ const CLEANUP_INTERVAL: Duration = Duration::from_mins(15);
 /// The pause between two looks at payments whose outcome is open.
 const CHECK_INTERVAL: Duration = Duration::from_mins(1);
 const DAY_MILLIS: i64 = 86_400_000;
+/// The shortest pause between two looks at the outbox for emails.
+const EVENT_EMAILS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The interval between two looks for a snapshot without sitemaps.
 const SITEMAP_INTERVAL: Duration = Duration::from_secs(1);
@@ -93,7 +95,7 @@ async fn run_with_store(app: &App) {
             &app.config.database,
             app.config.directory.poll_interval
         ),
-        warn_owners(&app.db, &app.clock, &app.mail, &app.site.public_url),
+        warn_owners(&app.db, app.notices()),
         record_responses(app),
         refresh_keys(app),
         save_keys(app),
@@ -102,6 +104,8 @@ async fn run_with_store(app: &App) {
         save_counts(app),
         sweep_pictures(app),
         deliver_emails(app),
+        queue_event_emails(app),
+        queue_timed_emails(app),
         update_anchors(app),
         thin_anchors(app),
         prune_outbox(app),
@@ -261,6 +265,32 @@ async fn deliver_emails(app: &App) {
             tracing::info!(emails, "delivered queued emails");
         }
         health.record(&delivered.map(|_| ()));
+    }
+}
+
+/// Queues emails about what the outbox announces.
+async fn queue_event_emails(app: &App) {
+    let mut revisions = app.changes.follow(Topic::Events);
+    let mut health = JobHealth::new(app, "emails about events");
+    loop {
+        let revision = revisions.changed().await;
+        let result = app.giving_notices().queue_events().await.map_err(Into::into);
+        finish(app, &mut revisions, revision, &result).await;
+        health.record(&result);
+        // Many events may follow each other; one transaction queues the emails of all.
+        tokio::time::sleep(EVENT_EMAILS_INTERVAL).await;
+    }
+}
+
+/// Queues reminders of fundraisers that end soon, and summaries of what exceeded the limit on emails.
+async fn queue_timed_emails(app: &App) {
+    let mut ticks = every(CHECK_INTERVAL);
+    let mut health = JobHealth::new(app, "reminders and summaries");
+    loop {
+        ticks.tick().await;
+        let reminded = app.giving_notices().queue_endings().await;
+        let summarized = app.notices().queue_summaries(&app.db).await;
+        health.record(&reminded.and(summarized).map_err(Into::into));
     }
 }
 

@@ -11,7 +11,7 @@ use crate::dashboard::operator::{
     search as operator_search,
 };
 use crate::dashboard::origins;
-use crate::dashboard::{email_change, reset, settings, sign_in, sign_in_code, two_factor};
+use crate::dashboard::{email_change, email_choices, reset, settings, sign_in, sign_in_code, two_factor};
 use crate::dashboard::{first_steps, keys};
 use crate::dashboard::{public_profile, uploads, usage};
 use crate::http::routing::{form, get, heavy_get, post, upload_form};
@@ -140,6 +140,14 @@ fn account() -> Router<App> {
         .route(
             "/dashboard/settings/sessions",
             form(settings::settings, settings::end_sessions),
+        )
+        .route(
+            "/dashboard/settings/emails",
+            form(settings::settings, email_choices::change),
+        )
+        .route(
+            "/dashboard/emails/stop",
+            form(email_choices::stop_page, email_choices::stop),
         )
         .route(
             "/dashboard/settings/origins",

@@ -46,6 +46,7 @@ flashes! {
     PasswordChanged = password_changed,
     SessionEnded = session_ended,
     SessionsEnded = sessions_ended,
+    EmailsChanged = emails_changed,
     AccountDeleted = account_deleted,
     EmailConfirmed = email_confirmed,
     ProfileChanged = profile_changed,

@@ -10,6 +10,7 @@ mod fundraiser_form;
 mod fundraisers;
 mod keys;
 mod moderation;
+mod notices;
 pub mod operator;
 mod operator_home;
 mod paging;

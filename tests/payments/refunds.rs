@@ -1,6 +1,7 @@
 //! Refunds, failed refunds, disputes and inquiries.
 
 use super::bank::{Bank, VALID_CARD};
+use crate::dashboard::visitor::{between, emails};
 use crate::world::World;
 use giving::checkout::store as checkout;
 use giving::payments::error::PaymentError;
@@ -26,6 +27,19 @@ async fn donation(world: &World) -> giving::checkout::Donation {
         .await
         .unwrap();
     checkout::find(&world.app.db, ids[0]).await.unwrap().unwrap()
+}
+
+/// The subjects of the emails to the donor about what became of the donation, in order of the alphabet.
+async fn subjects(world: &World, bank: &Bank, count: usize) -> Vec<String> {
+    bank.app.giving_notices().queue_events().await.unwrap();
+    let sent = emails(world, count + 1).await;
+    let mut subjects: Vec<String> = sent
+        .iter()
+        .filter_map(|email| between(email, "Subject: Test mode: ", "\n"))
+        .collect();
+    subjects.retain(|subject| !subject.starts_with("Your donation of "));
+    subjects.sort();
+    subjects
 }
 
 async fn a_refund_goes_back_to_the_donor_once(world: &World) {
@@ -91,6 +105,13 @@ async fn a_refund_that_fails_is_reversed(world: &World) {
     )
     .await;
     bank.settle(world).await;
+    assert_eq!(
+        subjects(world, &bank, 2).await,
+        [
+            "$25.00 of your donation was refunded",
+            "A refund of $25.00 did not reach you"
+        ]
+    );
     assert_eq!(world.texts(STATES).await, ["completed"]);
     let kinds = world.texts(KINDS).await;
     assert!(kinds.contains(&"refund_failed 2500".to_owned()), "{kinds:?}");
@@ -119,6 +140,13 @@ async fn a_dispute_that_is_won_gives_the_money_back(world: &World) {
     bank.settle(world).await;
     assert_eq!(world.texts(STATES).await, ["completed"]);
     bank.assert_reconciled().await;
+    assert_eq!(
+        subjects(world, &bank, 2).await,
+        [
+            "The dispute about your donation has ended",
+            "Your bank asks about your donation of $25.00"
+        ]
+    );
 }
 
 async fn a_lost_dispute_keeps_the_money_away_and_an_inquiry_moves_none(world: &World) {
@@ -141,6 +169,13 @@ async fn a_lost_dispute_keeps_the_money_away_and_an_inquiry_moves_none(world: &W
     bank.control(&format!("disputes/{id}/escalate"), json!({})).await;
     bank.control(&format!("disputes/{id}/lose"), json!({})).await;
     bank.settle(world).await;
+    assert_eq!(
+        subjects(world, &bank, 2).await,
+        [
+            "Your bank asks about your donation of $25.00",
+            "Your bank has returned $25.00 to you"
+        ]
+    );
     assert_eq!(world.texts(STATES).await, ["disputed"]);
     bank.assert_reconciled().await;
 }

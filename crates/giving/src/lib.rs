@@ -15,6 +15,7 @@
 //! - [`ledger`]: entries and their postings, the task that writes them, checkpoints, anchors and the outbox.
 //! - [`books`]: where the money is, and which nonprofits it is owed to.
 //! - [`fundraisers`]: typed inputs, rules, a cache, and decisions of operators.
+//! - [`notices`]: emails about fundraisers and donations, derived from the outbox.
 //! - [`check`] and [`export`]: verify and export the whole ledger.
 //!
 //! # The way of a donation's amount
@@ -42,6 +43,7 @@ pub mod fundraisers;
 pub mod idempotency;
 pub mod ledger;
 pub mod moderation;
+pub mod notices;
 pub mod payments;
 #[cfg(test)]
 mod property_tests;

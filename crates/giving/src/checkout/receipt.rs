@@ -191,11 +191,11 @@ pub fn email(public_url: &PublicUrl, donation: &Donation, receipt: &Receipt) -> 
         text,
         "\n{NO_GOODS_OR_SERVICES}\n\nReceipt number: {number}\nYour receipt as a page: {public_url}/donations/{id}\n"
     );
-    Some(Email {
-        to: to.to_string(),
-        subject: format!("{prefix}Your donation of {amount}"),
+    Some(Email::new(
+        to.to_string(),
+        format!("{prefix}Your donation of {amount}"),
         text,
-    })
+    ))
 }
 
 #[cfg(test)]

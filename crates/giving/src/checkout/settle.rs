@@ -8,6 +8,7 @@ use crate::donations::{
 };
 use crate::ledger::store::{self as ledger, Remaining};
 use crate::recorder::Recorder;
+use access::notices::Notices;
 use directory::Directory;
 use jiff::tz::TimeZone;
 use platform::clock::Clock;
@@ -35,7 +36,17 @@ pub struct Settlement<'a> {
     pub receipts_per_hour: u32,
 }
 
-impl Settlement<'_> {
+impl<'a> Settlement<'a> {
+    /// Returns the parts that email the owners of accounts.
+    pub(crate) fn notices(self) -> Notices<'a> {
+        Notices {
+            mailer: self.mailer,
+            clock: self.clock,
+            secret: self.secret,
+            public_url: self.public_url,
+        }
+    }
+
     /// Records a paid donation in the ledger, or notes that a recorded one was refunded or disputed, or that this was
     /// reversed. Steps that were done before, also
     /// by a server that stopped in between, are not done again.

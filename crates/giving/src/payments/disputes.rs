@@ -4,7 +4,9 @@ use super::Payments;
 use super::error::Result;
 use super::objects::label;
 use super::store::{self, DisputeRow};
+use crate::checkout::Donation;
 use crate::donations::{self, Reversal, SITE};
+use crate::notices::{DisputeStatus, GivingNotices};
 use crate::providers::stripe::objects::Dispute;
 use crate::providers::stripe::pacing::Urgency;
 use platform::money::Cents;
@@ -28,10 +30,33 @@ impl Payments<'_> {
                 .and_then(|details| details.due_by),
             opened_at: dispute.created.saturating_mul(1_000),
         };
-        let now = self.settlement.clock.millis();
-        store::set_dispute(self.settlement.db, &row, now).await?;
+        self.store_dispute(&row, &donation).await?;
         self.apply_dispute(&dispute, &donation.id.to_string()).await?;
         self.settlement.settle(donation).await?;
+        Ok(())
+    }
+
+    /// Stores a dispute, and queues the emails about it in the same transaction if it was opened or decided.
+    async fn store_dispute(self, row: &DisputeRow, donation: &Donation) -> Result<()> {
+        let settlement = self.settlement;
+        let notices = GivingNotices {
+            db: settlement.db,
+            notices: settlement.notices(),
+            counts_test: self.mode.is_test(),
+            time_zone: settlement.time_zone,
+        };
+        let status = DisputeStatus::of_stripe(&row.status);
+        let planned = notices.plan_dispute(donation, row.amount, status).await?;
+        let mut tx = settlement.db.write().await?;
+        let before = store::set_dispute(&mut tx, row, settlement.clock.millis()).await?;
+        let has_changed = before.is_none_or(|before| DisputeStatus::of_stripe(&before) != status);
+        let prepared = if has_changed {
+            notices.queue_planned(&mut tx, planned).await?
+        } else {
+            Vec::new()
+        };
+        tx.commit().await?;
+        notices.dispatch(prepared);
         Ok(())
     }
 

@@ -53,6 +53,10 @@ pub const TABLES: &[&str] = &[
     "partner_origins",
     "reports",
     "mail_queue",
+    "stopped_notices",
+    "notice_windows",
+    "notice_position",
+    "sent_notices",
     "backups",
 ];
 
@@ -61,4 +65,10 @@ pub const TABLES: &[&str] = &[
 pub const LEFT_OUT: &[&str] = &["_sqlx_migrations", "leases"];
 
 /// Tables in which a migration inserts rows.
-pub const SEEDED: &[&str] = &["revisions", "revision_tokens", "ledger_head", "ledger_anchor"];
+pub const SEEDED: &[&str] = &[
+    "revisions",
+    "revision_tokens",
+    "ledger_head",
+    "ledger_anchor",
+    "notice_position",
+];
