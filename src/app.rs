@@ -230,7 +230,7 @@ impl App {
             secret,
             saved_keys: None,
         };
-        App::assemble(config, clock, opened).await
+        Box::pin(App::assemble(config, clock, opened)).await
     }
 
     async fn assemble(config: Config, clock: Clock, opened: OpenedStore) -> anyhow::Result<App> {
@@ -413,6 +413,7 @@ impl App {
             time_zone: &self.config.time_zone,
             recipient: self.config.recipient.as_ref(),
             receipts_per_hour: self.config.checkout.receipts_per_hour,
+            notices_per_day: self.config.checkout.notices_per_day,
         }
     }
 

@@ -6,6 +6,7 @@ use crate::app::App;
 use access::audit::Actor;
 use clap::Subcommand;
 use giving::checkout;
+use giving::checkout::dedication::{Dedication, Notice};
 use giving::donors::{self, DonorData, DonorName};
 use giving::reports::Report;
 use platform::clock::rfc3339;
@@ -66,6 +67,10 @@ async fn forget(app: &App, output: Output, email: &EmailAddress) -> anyhow::Resu
     })
 }
 
+fn notice(donation: &checkout::Donation) -> Option<&Notice> {
+    donation.dedication.as_ref()?.notice.as_ref()
+}
+
 fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
     let donation = |donation: &checkout::Donation| {
         let partner = &donation.partner;
@@ -88,11 +93,22 @@ fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
             "paidAt": donation.payment.paid_at.map(rfc3339),
             "message": donation.message,
             "designation": donation.designation,
+            "dedication": donation.dedication.as_ref().map(Dedication::to_string),
+            "noticeEmail": notice(donation).map(|notice| notice.email.as_str()),
+            "noticeMessage": notice(donation).and_then(|notice| notice.message.as_deref()),
             "partnerDonationId": partner.donation_id,
             "partnerMetadata": partner.metadata,
             "successUrl": partner.success_url,
             "exitUrl": partner.exit_url,
             "entry": donation.entry,
+        })
+    };
+    // Who gave how much is not the business of the person who is told about it.
+    let told = |donation: &checkout::Donation| {
+        json!({
+            "dedication": donation.dedication.as_ref().map(Dedication::to_string),
+            "message": notice(donation).and_then(|notice| notice.message.as_deref()),
+            "startedAt": rfc3339(donation.started_at),
         })
     };
     let name =
@@ -119,6 +135,7 @@ fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
         "email": email.as_str(),
         "donor": data.donor_id,
         "donations": data.donations.iter().map(donation).collect::<Vec<_>>(),
+        "notices": data.notices.iter().map(told).collect::<Vec<_>>(),
         "names": data.names.iter().map(name).collect::<Vec<_>>(),
         "reports": data.reports.iter().map(report).collect::<Vec<_>>(),
         "emails": data.email_files,

@@ -229,7 +229,7 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Mcp(mcp) => mcp.run(&app).await,
             Command::Donation(donation) => donation.run(&app, output).await,
             Command::Ledger(ledger) => ledger.run(&app).await,
-            Command::Payments(payments) => payments.run(&app, output).await,
+            Command::Payments(payments) => Box::pin(payments.run(&app, output)).await,
             Command::Donor(donor) => donor.run(&app, output).await,
             Command::Fundraiser(fundraiser) => fundraiser.run(&app, output).await,
             Command::Report(report) => report.run(&app, output).await,

@@ -3,6 +3,7 @@
 mod checkout;
 mod checkout_limits;
 mod correct;
+mod dedications;
 mod developers;
 mod discovery;
 mod donor_receipts;

@@ -30,6 +30,8 @@ pub struct DonorData {
     /// The ID of the donor in the ledger.
     pub donor_id: String,
     pub donations: Vec<Donation>,
+    /// The donations of others about which the email address is told.
+    pub notices: Vec<Donation>,
     pub names: Vec<DonorName>,
     /// The reports that were sent with the email address.
     pub reports: Vec<Report>,
@@ -89,6 +91,7 @@ pub async fn export(
 ) -> Result<DonorData, DonorError> {
     let donor_id = donor_id::of_email(settlement.secret, email);
     let donations = store::list_by_email(settlement.db, email).await?;
+    let notices = store::list_by_notice(settlement.db, email).await?;
     let reports = reports::list_by_email(settlement.db, email).await?;
     let queued_emails = settlement.mailer.list_queued_to(email).await?;
     let email_files = settlement.mailer.list_files_to(email).await?;
@@ -106,6 +109,7 @@ pub async fn export(
     Ok(DonorData {
         donor_id,
         donations,
+        notices,
         names,
         reports,
         queued_emails,

@@ -1,5 +1,6 @@
 //! The donation form. A donate link can fill it in; a form with errors is shown again with the submitted values.
 
+use super::dedication;
 use super::embedding::Embedder;
 use super::link::DonateLink;
 use super::target::Target;
@@ -29,8 +30,8 @@ use platform::email_address::EmailAddress;
 use platform::money::Cents;
 use uuid::Uuid;
 
-const MAX_NAME_CHARS: usize = 100;
-const MAX_MESSAGE_CHARS: usize = 500;
+pub(super) const MAX_NAME_CHARS: usize = 100;
+pub(super) const MAX_MESSAGE_CHARS: usize = 500;
 
 #[derive(Template)]
 #[template(path = "site/checkout/form.html")]
@@ -261,6 +262,7 @@ fn form(app: &App, target: &Target, link: &DonateLink, once: Uuid) -> Form {
         fields.push(Field::choice("public", t.show_name, choices));
         fields.push(Field::text("message", t.message).hint(t.message_hint).optional());
     }
+    fields.extend(dedication::fields(app.mail.is_on()));
     fields.push(Field::hidden("once", once.to_string()));
     let action = link.action(&format!("{}/give", target.path));
     Form::new(action, t.continue_to_payment, fields).id("donate")
@@ -274,6 +276,7 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
     let token = Uuid::try_parse(data.text("once")).ok();
     let mut form = form(app, &target, &link, new_token()).with_values(data);
     let valid = validate(app.config.amounts, &target, &link, data, &mut form);
+    let dedication = dedication::parse(data, &mut form);
     let (Some((amount, email)), Some(token), false) = (valid, token, form.has_errors()) else {
         let page = page(app, target, link, form, query).await?;
         return Ok(page.into_response(StatusCode::UNPROCESSABLE_ENTITY));
@@ -297,6 +300,7 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
         shares_contact: data.text("share_contact") == "yes",
         message: text("message"),
         designation: Some(link.designation).filter(|text| !text.is_empty()),
+        dedication,
         partner: link.partner,
     };
     let new = new.into_donation(&app.secret, &app.config.giving, app.clock.millis());

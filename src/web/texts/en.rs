@@ -541,6 +541,8 @@ texts! {
         payment: "Payment",
         provider: "Provider",
         session: "Checkout session",
+        notice: "Told about the dedication",
+        notice_message: "Message of the donor",
         charge: "Charge",
         paid: "Paid",
         entries: "Ledger entries",

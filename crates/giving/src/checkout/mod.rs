@@ -1,6 +1,7 @@
 //! The checkout: donations are started by a form, paid with a provider, and recorded in the ledger.
 
 pub mod amounts;
+pub mod dedication;
 pub mod donor_id;
 pub mod fee;
 pub mod partner;
@@ -11,6 +12,7 @@ pub(crate) mod state;
 pub mod store;
 
 use crate::ledger::entry::Mode;
+use dedication::Dedication;
 use partner::Partner;
 use platform::email_address::EmailAddress;
 use platform::ids::{FundraiserId, NonprofitId};
@@ -27,6 +29,8 @@ pub struct CheckoutSettings {
     pub starts_per_minute: u32,
     /// Receipts that are emailed to one address per hour.
     pub receipts_per_hour: u32,
+    /// Notices of dedications that are emailed to one address per day.
+    pub notices_per_day: u32,
 }
 
 /// A donation that was started at the checkout.
@@ -53,6 +57,7 @@ pub struct Donation {
     pub message: Option<String>,
     /// What the donation is for, if the partner's link says so.
     pub designation: Option<String>,
+    pub dedication: Option<Dedication>,
     /// What the partner's link passed on.
     pub partner: Partner,
     /// Its sequence number in the ledger.

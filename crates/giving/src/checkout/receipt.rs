@@ -159,6 +159,9 @@ pub fn email(public_url: &PublicUrl, donation: &Donation, receipt: &Receipt) -> 
         let _ = writeln!(text, "Donor: {name}");
     }
     let _ = writeln!(text, "Amount: {amount}");
+    if let Some(dedication) = &donation.dedication {
+        let _ = writeln!(text, "Dedication: {dedication}");
+    }
     if donation.covered > Cents::ZERO {
         let _ = writeln!(text, "This includes {} to cover the fees.", donation.covered);
     }

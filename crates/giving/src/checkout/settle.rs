@@ -1,15 +1,17 @@
 //! Records paid donations in the ledger, once, however often it is tried.
 
 use super::receipt::{self, Donee, Receipt};
-use super::store::{self, ReceiptEmail};
-use super::{Donation, State, donor_id};
+use super::store::{self, CompletionEmails, LimitedEmail};
+use super::{Donation, State, dedication, donor_id};
 use crate::donations::{
     DonationError, Label, NewDonation, RecipientName, RecordedEntry, SITE, find_recipient,
 };
+use crate::fundraisers::store as fundraisers;
 use crate::ledger::store::{self as ledger, Remaining};
 use crate::recorder::Recorder;
 use access::notices::Notices;
-use directory::Directory;
+use directory::nonprofits::identifier::Identifier;
+use directory::{Directory, NonprofitRef};
 use jiff::tz::TimeZone;
 use platform::clock::Clock;
 use platform::db::Db;
@@ -34,6 +36,8 @@ pub struct Settlement<'a> {
     pub recipient: Option<&'a Donee>,
     /// Receipts that are emailed to one address per hour.
     pub receipts_per_hour: u32,
+    /// Notices of dedications that are emailed to one address per day.
+    pub notices_per_day: u32,
 }
 
 impl<'a> Settlement<'a> {
@@ -55,13 +59,8 @@ impl<'a> Settlement<'a> {
         match (donation.state, donation.entry) {
             (State::Pending, _) => {
                 let recorded = self.record(&donation).await.inspect_err(log)?;
-                let email = self.receipt(&donation, recorded.sequence).await?;
-                let receipt = email.map(|email| ReceiptEmail {
-                    mailer: self.mailer,
-                    email,
-                    per_hour: self.receipts_per_hour,
-                });
-                store::complete(db, &donation, recorded.sequence, receipt, now).await?;
+                let emails = self.emails(&donation, recorded.sequence).await?;
+                store::complete(db, &donation, recorded.sequence, emails, now).await?;
             }
             (state @ (State::Completed | State::Refunded | State::Disputed), Some(entry)) => {
                 let outcome = outcome(ledger::find_remaining(db, entry).await?);
@@ -86,6 +85,39 @@ impl<'a> Settlement<'a> {
             }
         }
         outcome
+    }
+
+    async fn emails(&self, donation: &Donation, entry: i64) -> sqlx::Result<CompletionEmails<'_>> {
+        let limited = |limit| move |email| LimitedEmail { email, limit };
+        Ok(CompletionEmails {
+            mailer: self.mailer,
+            receipt: self
+                .receipt(donation, entry)
+                .await?
+                .map(limited(self.receipts_per_hour)),
+            notice: self.notice(donation).await?.map(limited(self.notices_per_day)),
+        })
+    }
+
+    /// Returns the email to the person who is told about the donation, if the donor asked for one.
+    async fn notice(self, donation: &Donation) -> sqlx::Result<Option<Email>> {
+        let dedication = donation.dedication.as_ref();
+        if dedication.is_none_or(|dedication| dedication.notice.is_none()) || !self.mailer.is_on() {
+            return Ok(None);
+        }
+        let found = self.directory.find(&Identifier::Id(donation.nonprofit)).await?;
+        let Some(nonprofit) = found.as_ref().and_then(NonprofitRef::nonprofit) else {
+            return Ok(None);
+        };
+        let mut name = nonprofit.name.to_owned();
+        let mut path = format!("/{}", nonprofit.slug);
+        if let Some(id) = donation.fundraiser
+            && let Some(fundraiser) = fundraisers::find(self.db, id).await?
+        {
+            path = format!("{path}/f/{}", fundraiser.slug);
+            name = fundraiser.title;
+        }
+        Ok(dedication::notice(self.public_url, donation, (&name, &path)))
     }
 
     /// Returns the email with the receipt, if the donor left an address and emails are sent.

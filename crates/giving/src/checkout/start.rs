@@ -8,6 +8,7 @@
 //! A retry needs no lock to find its donation. The receipt has an ID of its own, because anyone who knows that ID can
 //! open the receipt.
 
+use super::dedication::Dedication;
 use super::partner::Partner;
 use super::{Donation, Payment, State};
 use crate::providers::Provider;
@@ -34,6 +35,7 @@ pub struct StartDonation {
     pub shares_contact: bool,
     pub message: Option<String>,
     pub designation: Option<String>,
+    pub dedication: Option<Dedication>,
     pub partner: Partner,
 }
 
@@ -62,6 +64,7 @@ impl StartDonation {
             shares_contact: self.shares_contact,
             message: self.message,
             designation: self.designation,
+            dedication: self.dedication,
             partner: self.partner,
             entry: None,
             provider: provider.name().to_owned(),
@@ -93,7 +96,9 @@ impl StartDonation {
         // donation.
         let covered = Some(self.covered.get().to_string()).filter(|_| self.covered > Cents::ZERO);
         let shares_contact = self.shares_contact.then(|| "shares contact".to_owned());
-        let later = [covered, shares_contact].into_iter().flatten().map(Some);
+        let dedication = self.dedication.as_ref().map(Dedication::content);
+        let later = [covered, shares_contact, dedication];
+        let later = later.into_iter().flatten().map(Some);
         let mut content = Vec::with_capacity(512);
         for field in fields.into_iter().chain(later) {
             let field = field.unwrap_or_default();
@@ -107,9 +112,11 @@ impl StartDonation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checkout::dedication::{DedicationKind, Notice};
 
     #[test]
     fn every_field_and_its_place_is_part_of_the_content() {
+        let text = |text: &str| Some(text.to_owned());
         let form = StartDonation {
             token: Uuid::from_u128(1),
             nonprofit: NonprofitId(Uuid::from_u128(2)),
@@ -122,9 +129,18 @@ mod tests {
             shares_contact: false,
             message: Some("Hello".to_owned()),
             designation: None,
+            dedication: None,
             partner: Partner::default(),
         };
-        let text = |text: &str| Some(text.to_owned());
+        let dedication = |kind, name: &str, message: Option<&str>| {
+            let email = EmailAddress::parse("bo@example.org").unwrap();
+            let notice = message.map(|message| Notice {
+                email,
+                message: text(message),
+            });
+            let name = name.to_owned();
+            Some(Dedication { kind, name, notice })
+        };
         let change = |change: &dyn Fn(&mut StartDonation)| {
             let mut changed = form.clone();
             change(&mut changed);
@@ -144,6 +160,9 @@ mod tests {
             change(&|form| form.covered = Cents::new(20)),
             change(&|form| form.shares_contact = true),
             change(&|form| form.designation = text("boats")),
+            change(&|form| form.dedication = dedication(DedicationKind::Honor, "Bo", None)),
+            change(&|form| form.dedication = dedication(DedicationKind::Memory, "Bo", None)),
+            change(&|form| form.dedication = dedication(DedicationKind::Memory, "Bo", Some("Hi"))),
             change(&|form| form.partner.donation_id = text("boats")),
             change(&|form| form.partner.metadata = text("boats")),
             change(&|form| form.partner.success_url = text("boats")),

@@ -1,5 +1,6 @@
 //! The SQL of donations at our own checkout.
 
+use super::dedication::{Dedication, DedicationKind, Notice};
 use super::partner::Partner;
 use super::{Donation, Payment, State};
 use crate::ledger::entry::Mode;
@@ -16,7 +17,8 @@ macro_rules! donations {
         concat!(
             "select id, receipt_id, state, provider, coalesce(livemode, provider <> 'test') as livemode, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, ",
             "designation, partner_id, partner_metadata, success_url, exit_url, entry, session, attempt, charge, ",
-            "paid_at, checks, covered, shares_contact, started_at from donations ",
+            "paid_at, checks, covered, shares_contact, started_at, dedication, dedicatee, notice_email, notice_message ",
+            "from donations ",
             $rest
         )
     };
@@ -31,8 +33,9 @@ const LIST_BY_EMAIL: &str = donations!("where lower(email) = $1 order by started
 const LIST_BY_MAILBOX: &str = donations!("where mailbox = $1 order by receipt_at desc, id desc limit $2");
 const INSERT: &str = "insert into donations (id, receipt_id, state, provider, livemode, nonprofit_id, fundraiser_id, amount, \
      name, is_public, email, mailbox, message, designation, partner_id, partner_metadata, success_url, exit_url, started_at, \
-     changed_at, covered, shares_contact) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
-     $17, $18, $19, $19, $20, $21) \
+     changed_at, covered, shares_contact, dedication, dedicatee, notice_email, notice_mailbox, notice_message) \
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $19, $20, $21, $22, $23, \
+     $24, $25, $26) \
      on conflict (id) do nothing";
 const FIND_STATE: &str = "select state from donations where id = $1";
 /// PostgreSQL only: a transaction of SQLite that writes holds the whole file.
@@ -78,14 +81,20 @@ const LIST_ENTRIES_BY_EMAIL: &str =
     "select entry from donations where lower(email) = $1 and entry is not null";
 const ERASE: &str = "update donations set name = null, is_public = $2, email = null, mailbox = null, message = null, \
      shares_contact = $2, designation = null, partner_id = null, partner_metadata = null, success_url = null, \
-     exit_url = null \
+     exit_url = null, dedication = null, dedicatee = null, notice_email = null, notice_mailbox = null, notice_message = null \
      where lower(email) = $1";
+const ERASE_NOTICES: &str = "update donations set notice_email = null, notice_mailbox = null, notice_message = null \
+     where lower(notice_email) = $1 and notice_email is not null";
+const LIST_BY_NOTICE: &str =
+    donations!("where lower(notice_email) = $1 and notice_email is not null order by started_at, id");
+const COUNT_NOTICES: &str = "select count(*) from donations where notice_mailbox = $1 and notice_at > $2";
+const MARK_NOTICE: &str = "update donations set notice_at = $2 where id = $1";
 const LIST_PENDING: &str = "select id from donations where state = 'pending' order by changed_at";
 const LIST_WAITING: &str = donations!("where state = $1 and changed_at < $2 order by changed_at limit 100");
 const COUNT_WITHOUT_EVENT: &str = "select count(*) from donations where provider = $1 and started_at > $2 \
      and (paid_at < $3 or started_at < $4)";
-const LIST_PARTNER_FIELDS: &str =
-    "select entry, partner_id, partner_metadata, designation from donations where entry > $1 and entry <= $2";
+const LIST_PARTNER_FIELDS: &str = "select entry, partner_id, partner_metadata, designation, dedication, dedicatee from donations \
+     where entry > $1 and entry <= $2";
 
 const HOUR_MILLIS: i64 = 60 * 60 * 1_000;
 /// How long a donation that was not paid is kept.
@@ -122,6 +131,10 @@ struct DonationRow {
     covered: i64,
     shares_contact: bool,
     started_at: i64,
+    dedication: Option<String>,
+    dedicatee: Option<String>,
+    notice_email: Option<String>,
+    notice_message: Option<String>,
 }
 
 from_row!(DonationRow {
@@ -151,6 +164,10 @@ from_row!(DonationRow {
     covered,
     shares_contact,
     started_at,
+    dedication,
+    dedicatee,
+    notice_email,
+    notice_message,
 });
 
 /// Finds a donation by its receipt ID.
@@ -181,6 +198,14 @@ pub async fn list_by_mailbox(db: &Db, email: &EmailAddress, take: i64) -> sqlx::
     Ok(rows.into_iter().filter_map(donation).collect())
 }
 
+/// Lists the donations about which an email address is told, oldest first.
+pub async fn list_by_notice(db: &Db, email: &EmailAddress) -> sqlx::Result<Vec<Donation>> {
+    let rows: Vec<DonationRow> = db
+        .fetch_all(query(LIST_BY_NOTICE).bind(email.normalized()))
+        .await?;
+    Ok(rows.into_iter().filter_map(donation).collect())
+}
+
 /// Finds a donation.
 pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<Donation>> {
     let row: Option<DonationRow> = db.fetch_optional(query(FIND).bind(id)).await?;
@@ -188,7 +213,15 @@ pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<Donation>> {
 }
 
 fn donation(row: DonationRow) -> Option<Donation> {
+    let email = |text: &str| EmailAddress::parse(text).ok();
+    let notice = row.notice_email.as_deref().and_then(email);
+    let notice = notice.map(|email| Notice {
+        email,
+        message: row.notice_message,
+    });
     Some(Donation {
+        dedication: dedication(row.dedication, row.dedicatee)
+            .map(|dedication| Dedication { notice, ..dedication }),
         id: row.id,
         receipt_id: row.receipt_id,
         state: State::find(&row.state)?,
@@ -222,8 +255,18 @@ fn donation(row: DonationRow) -> Option<Donation> {
     })
 }
 
+fn dedication(kind: Option<String>, name: Option<String>) -> Option<Dedication> {
+    Some(Dedication {
+        kind: DedicationKind::find(&kind?)?,
+        name: name?,
+        notice: None,
+    })
+}
+
 /// Inserts a donation, unless it exists already.
 pub async fn insert(db: &Db, new: &Donation) -> sqlx::Result<()> {
+    let dedication = new.dedication.as_ref();
+    let notice = dedication.and_then(|dedication| dedication.notice.as_ref());
     let mut tx = db.write().await?;
     tx.execute(
         query(INSERT)
@@ -247,7 +290,12 @@ pub async fn insert(db: &Db, new: &Donation) -> sqlx::Result<()> {
             .bind(&new.partner.exit_url)
             .bind(new.started_at)
             .bind(new.covered.get())
-            .bind(new.shares_contact),
+            .bind(new.shares_contact)
+            .bind(dedication.map(|dedication| dedication.kind.as_str()))
+            .bind(dedication.map(|dedication| &dedication.name))
+            .bind(notice.map(|notice| notice.email.as_str()))
+            .bind(notice.map(|notice| notice.email.mailbox()))
+            .bind(notice.and_then(|notice| notice.message.as_ref())),
     )
     .await?;
     tx.commit().await
@@ -375,47 +423,90 @@ pub async fn fail(db: &Db, id: Uuid, reason: &str, now: i64) -> sqlx::Result<()>
     tx.commit().await
 }
 
-/// A receipt to be emailed, unless as many as allowed were emailed to the same mailbox within the last hour.
+/// An email about a donation, unless as many as allowed were sent to the same mailbox before.
 #[derive(Debug)]
-pub struct ReceiptEmail<'a> {
-    pub mailer: &'a Mailer,
+pub struct LimitedEmail {
     pub email: Email,
-    pub per_hour: u32,
+    pub limit: u32,
 }
 
-/// Marks a donation as completed and emails its receipt, unless it was completed before. The receipt is queued in the same
-/// transaction.
+/// What is emailed when a donation is completed.
+#[derive(Debug)]
+pub struct CompletionEmails<'a> {
+    pub mailer: &'a Mailer,
+    /// At most so many within an hour.
+    pub receipt: Option<LimitedEmail>,
+    /// At most so many within a day.
+    pub notice: Option<LimitedEmail>,
+}
+
+/// The statements that limit emails of one kind.
+struct EmailLimit {
+    count: &'static str,
+    mark: &'static str,
+    period: i64,
+}
+
+const RECEIPTS: EmailLimit = EmailLimit {
+    count: COUNT_RECEIPTS,
+    mark: MARK_RECEIPT,
+    period: HOUR_MILLIS,
+};
+const NOTICES: EmailLimit = EmailLimit {
+    count: COUNT_NOTICES,
+    mark: MARK_NOTICE,
+    period: 24 * HOUR_MILLIS,
+};
+
+impl EmailLimit {
+    /// Marks an email about a donation as sent. Returns `false` if the mailbox got too many.
+    async fn admit(&self, tx: &mut Tx, id: Uuid, mailbox: &str, limit: u32, now: i64) -> sqlx::Result<bool> {
+        if let Tx::Postgres(_) = tx {
+            tx.execute(query(LOCK_MAILBOX).bind(mailbox)).await?;
+        }
+        let count = query(self.count).bind(mailbox).bind(now - self.period);
+        let sent: i64 = tx.fetch_scalar(count).await?;
+        let is_admitted = sent < i64::from(limit);
+        if is_admitted {
+            tx.execute(query(self.mark).bind(id).bind(now)).await?;
+        }
+        Ok(is_admitted)
+    }
+}
+
+/// Marks a donation as completed and emails its receipt and the notice of its dedication, unless it was completed before. The
+/// emails are queued in the same transaction.
 pub async fn complete(
     db: &Db,
     donation: &Donation,
     entry: i64,
-    receipt: Option<ReceiptEmail<'_>>,
+    emails: CompletionEmails<'_>,
     now: i64,
 ) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     let is_completed = set_state(&mut tx, donation.id, State::Completed, None, now).await?;
+    let mut prepared = Vec::new();
     if is_completed {
         tx.execute(query(SET_ENTRY).bind(donation.id).bind(entry)).await?;
-    }
-    let mut prepared = None;
-    if is_completed && let (Some(email), Some(receipt)) = (&donation.email, receipt) {
-        let mailbox = email.mailbox();
-        if let Tx::Postgres(_) = tx {
-            tx.execute(query(LOCK_MAILBOX).bind(&mailbox)).await?;
-        }
-        let sent: i64 = tx
-            .fetch_scalar(query(COUNT_RECEIPTS).bind(&mailbox).bind(now - HOUR_MILLIS))
-            .await?;
-        if sent < i64::from(receipt.per_hour) {
-            tx.execute(query(MARK_RECEIPT).bind(donation.id).bind(now))
-                .await?;
-            let email = receipt.mailer.prepare(&mut tx, receipt.email).await?;
-            prepared = Some((receipt.mailer, email));
+        let limited = [(RECEIPTS, emails.receipt), (NOTICES, emails.notice)];
+        for (limit, email) in limited {
+            let Some(LimitedEmail { email, limit: most }) = email else {
+                continue;
+            };
+            let Ok(to) = EmailAddress::parse(&email.to) else {
+                continue;
+            };
+            if limit
+                .admit(&mut tx, donation.id, &to.mailbox(), most, now)
+                .await?
+            {
+                prepared.push(emails.mailer.prepare(&mut tx, email).await?);
+            }
         }
     }
     tx.commit().await?;
-    if let Some((mailer, email)) = prepared {
-        mailer.dispatch(email);
+    for email in prepared {
+        emails.mailer.dispatch(email);
     }
     Ok(())
 }
@@ -455,12 +546,13 @@ pub(crate) async fn list_entries_by_email(tx: &mut Tx, email: &EmailAddress) -> 
 }
 
 /// Removes the donations with an email address that can no longer be paid, and erases from the others everything about the donor.
-/// Returns the number of donations.
+/// Of donations about which the address was told, only the address and the message to it are erased. Returns the number of donations.
 pub(crate) async fn erase_donor(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64> {
     let email = email.normalized();
     let removed = tx.execute(query(REMOVE_UNPAID_BY_EMAIL).bind(&email)).await?;
     let erased = tx.execute(query(ERASE).bind(&email).bind(false)).await?;
-    Ok(removed + erased)
+    let notices = tx.execute(query(ERASE_NOTICES).bind(&email)).await?;
+    Ok(removed + erased + notices)
 }
 
 /// Records what became of a donation that is in the ledger: completed, refunded or disputed.
@@ -504,12 +596,13 @@ pub async fn count_without_event(
     db.fetch_scalar(count).await
 }
 
-/// What the partner's link passed on with a donation.
+/// What the partner's link passed on with a donation, and its dedication.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PartnerFields {
     pub partner_id: Option<String>,
     pub partner_metadata: Option<String>,
     pub designation: Option<String>,
+    pub dedication: Option<Dedication>,
 }
 
 /// Lists what partners' links passed on, by sequence number.
@@ -518,15 +611,17 @@ pub(crate) async fn list_partner_fields(
     after: i64,
     last: i64,
 ) -> sqlx::Result<HashMap<i64, PartnerFields>> {
-    type Row = (i64, Option<String>, Option<String>, Option<String>);
+    type Text = Option<String>;
+    type Row = (i64, Text, Text, Text, Text, Text);
     let rows: Vec<Row> = tx
         .fetch_all(query(LIST_PARTNER_FIELDS).bind(after).bind(last))
         .await?;
-    let fields = |(entry, partner_id, partner_metadata, designation): Row| {
+    let fields = |(entry, partner_id, partner_metadata, designation, kind, name): Row| {
         let fields = PartnerFields {
             partner_id,
             partner_metadata,
             designation,
+            dedication: dedication(kind, name),
         };
         (entry, fields)
     };

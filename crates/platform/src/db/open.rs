@@ -33,7 +33,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 28] = migrations! {
+const MIGRATIONS: [MigrationSource; 29] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -62,6 +62,7 @@ const MIGRATIONS: [MigrationSource; 28] = migrations! {
     26 "0026_picture_quota",
     27 "0027_books",
     28 "0028_payments",
+    30 "0030_guard",
     32 "0032_notices",
 };
 

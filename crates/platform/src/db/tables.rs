@@ -50,6 +50,7 @@ pub const TABLES: &[&str] = &[
     "disputes",
     "payment_differences",
     "reconciliations",
+    "declines",
     "partner_origins",
     "reports",
     "mail_queue",
