@@ -12,7 +12,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh clients/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test test-quick cluster faults fault-ledger fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs test-reconcile clients test-mcp
+.PHONY: help run build test test-quick cluster faults fault-ledger fault-journal fault-backup hostile card-testing fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs test-reconcile clients test-mcp
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -74,6 +74,9 @@ check-deploy: ## Check every file in deploy/ with the tool that reads it: promto
 
 screenshots: ## Save every page at 375, 768 and 1280 px, light and dark, to target/screenshots, and check it with axe
 	CAUSEWAY_SCREENSHOTS=1 tests/with-services.sh cargo test --workspace --test browser -- dashboard_pages:: developer_pages:: public_pages::
+
+card-testing: ## Try out 50 cards from 200 addresses with 10,000 scripted donations beside 200 donors: minutes, on SQLite
+	cargo test --release --test stories -- --ignored ten_thousand_scripted_attempts --nocapture
 
 hostile: bench-build ## Flood the server in 14 ways beside an honest client, and fail if that client is affected. MIX_SECONDS=600: a long mix
 	ulimit -n 12000; $(LOAD) hostile $(if $(DATA),--file $(DATA),--generate 100000) --seconds 5 --mix-seconds $(or $(MIX_SECONDS),30)

@@ -55,6 +55,7 @@ use directory::snapshot::sitemaps::Sitemaps;
 use giving::checkout::settle::Settlement;
 use giving::fundraisers::cache::FundraiserCache;
 use giving::fundraisers::store::Order;
+use giving::guard::Guard;
 use giving::idempotency::InFlight;
 use giving::ledger::anchors::log::AnchorLog;
 use giving::ledger::anchors::place::Place;
@@ -417,14 +418,26 @@ impl App {
         }
     }
 
-    /// Returns the parts of the state that handle payments by Stripe, if that is the provider.
+    /// Returns what counts declined payments.
+    pub fn guard(&self) -> Guard<'_> {
+        Guard {
+            db: &self.db,
+            clock: &self.clock,
+            secret: &self.secret,
+            settings: self.config.guard,
+        }
+    }
+
+    /// Returns the parts of the state that handle payments by Stripe. Its key is enough, also with another provider: what was
+    /// started with Stripe has to be brought to an end.
     pub fn payments(&self) -> Option<Payments<'_>> {
         Some(Payments {
             settlement: self.settlement(),
             stripe: self.giving.stripe.as_ref()?,
-            mode: self.config.giving.mode(),
+            mode: self.config.stripe.mode().ok()?,
             store: self.store,
             fees_paid_by: self.config.fees_paid_by,
+            guard: self.guard(),
         })
     }
 
@@ -580,13 +593,13 @@ async fn open_keys(
     Ok((keys, LastSeen::now(clock)))
 }
 
-/// Creates the client of Stripe, if that is the provider.
+/// Creates the client of Stripe, if its key is set.
 fn new_stripe_client(config: &Config) -> reqwest::Result<Option<StripeClient>> {
-    let is_stripe = matches!(config.giving, Provider::Stripe(_));
     let StripeSettings {
         api_base, secret_key, ..
     } = &config.stripe;
-    is_stripe
+    let is_usable = config.stripe.mode().is_ok();
+    is_usable
         .then(|| StripeClient::new(api_base, secret_key.clone()))
         .transpose()
 }

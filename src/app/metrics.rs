@@ -81,6 +81,10 @@ pub struct PaymentMetrics {
     pub unreconciled_cents: OptionalGauge,
     pub waiting_events: OptionalGauge,
     pub unanswered_disputes: OptionalGauge,
+    /// In the last hour: declined payments, donations that were held, and those of them that were let through.
+    pub declined: OptionalGauge,
+    pub held: OptionalGauge,
+    pub let_through: OptionalGauge,
 }
 
 /// The queue of emails.
@@ -146,6 +150,9 @@ impl Metrics {
                 unreconciled_cents: optional(names::UNRECONCILED),
                 waiting_events: optional(names::EVENTS_WAITING),
                 unanswered_disputes: optional(names::DISPUTES_UNANSWERED),
+                declined: optional(names::DECLINED),
+                held: optional(names::HELD),
+                let_through: optional(names::LET_THROUGH),
             },
             emails: EmailMetrics {
                 waiting: optional(names::EMAILS_WAITING),

@@ -103,6 +103,7 @@ fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
             "entry": donation.entry,
         })
     };
+    let declined = |(charge, at): &(String, i64)| json!({"charge": charge, "at": rfc3339(*at)});
     // Who gave how much is not the business of the person who is told about it.
     let told = |donation: &checkout::Donation| {
         json!({
@@ -136,6 +137,7 @@ fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
         "donor": data.donor_id,
         "donations": data.donations.iter().map(donation).collect::<Vec<_>>(),
         "notices": data.notices.iter().map(told).collect::<Vec<_>>(),
+        "declinedPayments": data.declined.iter().map(declined).collect::<Vec<_>>(),
         "names": data.names.iter().map(name).collect::<Vec<_>>(),
         "reports": data.reports.iter().map(report).collect::<Vec<_>>(),
         "emails": data.email_files,

@@ -60,6 +60,11 @@ pub(super) struct RawGiving {
     pub time_zone: String,
     pub fees_paid_by: String,
     pub fee: String,
+    pub max_declines_per_card: u32,
+    pub max_declines_per_address: u32,
+    pub max_declines_per_nonprofit: u32,
+    pub max_declines: u32,
+    pub proof_bits: u32,
     pub link_secret: String,
     pub link_secret_file: String,
 }
@@ -77,6 +82,8 @@ pub(super) struct RawStripe {
     pub secret_key_file: String,
     pub webhook_secret: String,
     pub webhook_secret_file: String,
+    pub connect_webhook_secret: String,
+    pub connect_webhook_secret_file: String,
     pub account: String,
     pub api_base: String,
 }

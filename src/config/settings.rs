@@ -14,6 +14,7 @@ use giving::checkout::amounts::AmountLimits;
 use giving::checkout::fee::Fee;
 use giving::checkout::receipt::Donee;
 use giving::fundraisers::review::FundraiserSettings;
+use giving::guard::GuardSettings;
 use giving::ledger::anchors::AnchorSettings;
 use giving::ledger::outbox::OutboxSettings;
 use giving::providers::Provider;
@@ -68,6 +69,8 @@ pub struct Config {
     pub fee: Fee,
     /// Who pays the fees of Stripe.
     pub fees_paid_by: FeesPaidBy,
+    /// When donors are asked to prove that they do not try out stolen cards.
+    pub guard: GuardSettings,
     /// The amounts that people can give.
     pub amounts: AmountLimits,
     /// The time zone of the operator, for the dates of receipts and books.

@@ -114,7 +114,8 @@ async fn run_with_store(app: &App) {
         settle_payments(app),
         check_payments(app),
         reconcile_payments(app),
-        remove_unpaid_donations(app)
+        remove_unpaid_donations(app),
+        clean_up_guard(app)
     );
 }
 
@@ -368,7 +369,7 @@ async fn reconcile_payments(app: &App) {
     let Some(payments) = app.payments() else {
         return;
     };
-    let livemode = !app.is_test_mode();
+    let livemode = !payments.mode.is_test();
     let mut ticks = every(CLEANUP_INTERVAL);
     let mut health = JobHealth::new(app, "reconciliation");
     loop {
@@ -380,6 +381,16 @@ async fn reconcile_payments(app: &App) {
             Err(error) => Err(error.into()),
         };
         health.record(&outcome);
+    }
+}
+
+/// Removes what was counted about declined payments a week ago.
+async fn clean_up_guard(app: &App) {
+    let mut ticks = every(CLEANUP_INTERVAL);
+    let mut health = JobHealth::new(app, "declined payments");
+    loop {
+        ticks.tick().await;
+        health.record(&app.guard().clean_up().await.map_err(Into::into));
     }
 }
 

@@ -3,6 +3,7 @@
 //! A metric of a part that is not configured is not exported, so that no alert mistakes it for an outage.
 
 use crate::app::App;
+use giving::guard;
 use giving::payments::store as payments;
 use platform::backup;
 use rustix::fs::statvfs;
@@ -11,6 +12,8 @@ use tokio::time::timeout;
 
 /// How long a scrape waits for the store. Metrics matter most when all connections are in use.
 const STORE_TIMEOUT: Duration = Duration::from_millis(500);
+
+const HOUR_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// Returns the metrics of the server.
 pub async fn scrape(app: &App) -> String {
@@ -38,6 +41,12 @@ pub async fn scrape(app: &App) -> String {
         payments.unreconciled_cents.set(open.unreconciled.get() as f64);
         payments.waiting_events.set(open.waiting_events as f64);
         payments.unanswered_disputes.set(open.unanswered_disputes as f64);
+        let since = app.clock.millis() - HOUR_MILLIS;
+        if let Ok(Ok(sums)) = timeout(STORE_TIMEOUT, guard::store::sum(&app.db, since)).await {
+            payments.declined.set(sums.declined as f64);
+            payments.held.set(sums.asked as f64);
+            payments.let_through.set((sums.by_proof + sums.by_email) as f64);
+        }
     }
     if let Ok(disk) = statvfs(&app.config.data) {
         metrics.disk.available.set((disk.f_bavail * disk.f_frsize) as f64);

@@ -92,7 +92,13 @@ impl Site {
 
     /// Starts a site whose donors pay at a simulator of Stripe.
     pub async fn start_with_stripe(simulator: &Simulator) -> Site {
+        Site::start_with_stripe_and(simulator, |_| {}).await
+    }
+
+    /// Starts such a site with other settings.
+    pub async fn start_with_stripe_and(simulator: &Simulator, change: impl FnOnce(&mut Config)) -> Site {
         Site::start_changed(|config| {
+            change(config);
             config.giving = Provider::Stripe(Mode::Test);
             config.stripe.secret_key = "sk_test_browser".into();
             config.stripe.webhook_secret = "whsec_browser".into();

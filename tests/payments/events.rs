@@ -17,14 +17,14 @@ on_both_databases!(
 );
 
 /// Signs a body as Stripe does.
-fn sign(body: &str, secret: &str, time: i64) -> String {
+pub(super) fn sign(body: &str, secret: &str, time: i64) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     mac.update(format!("{time}.{body}").as_bytes());
     let hex = platform::text::hex(&mac.finalize().into_bytes());
     format!("t={time},v1={hex}")
 }
 
-async fn send(bank: &Bank, expected: u16, body: &str, signature: &str) -> Response {
+pub(super) async fn send(bank: &Bank, expected: u16, body: &str, signature: &str) -> Response {
     let headers = [
         ("content-type", "application/json"),
         ("stripe-signature", signature),

@@ -1,6 +1,8 @@
 //! Payments by Stripe, with the simulator in the place of Stripe.
 
 mod bank;
+mod card_testing;
+mod connect;
 mod differences;
 mod doctor;
 mod donations;

@@ -7,6 +7,7 @@
 use crate::checkout::settle::Settlement;
 use crate::checkout::{Donation, State, donor_id, store};
 use crate::donations::DonationError;
+use crate::guard::store as guard;
 use crate::ledger::store as ledger;
 use crate::reports::{Report, store as reports};
 use access::audit::{Action, Actor, store as audit};
@@ -32,6 +33,8 @@ pub struct DonorData {
     pub donations: Vec<Donation>,
     /// The donations of others about which the email address is told.
     pub notices: Vec<Donation>,
+    /// Declined payments of the last week: the provider's ID of the charge, and the time.
+    pub declined: Vec<(String, i64)>,
     pub names: Vec<DonorName>,
     /// The reports that were sent with the email address.
     pub reports: Vec<Report>,
@@ -92,6 +95,7 @@ pub async fn export(
     let donor_id = donor_id::of_email(settlement.secret, email);
     let donations = store::list_by_email(settlement.db, email).await?;
     let notices = store::list_by_notice(settlement.db, email).await?;
+    let declined = guard::list_of(settlement.db, email).await?;
     let reports = reports::list_by_email(settlement.db, email).await?;
     let queued_emails = settlement.mailer.list_queued_to(email).await?;
     let email_files = settlement.mailer.list_files_to(email).await?;
@@ -110,6 +114,7 @@ pub async fn export(
         donor_id,
         donations,
         notices,
+        declined,
         names,
         reports,
         queued_emails,
@@ -139,6 +144,7 @@ pub async fn forget(
     let names = ledger::remove_names_of(&mut tx, &donor_id).await?;
     let entries = store::list_entries_by_email(&mut tx, email).await?;
     let names = names + ledger::remove_names(&mut tx, &entries).await?;
+    guard::remove_of(&mut tx, email).await?;
     let donations = store::erase_donor(&mut tx, email).await?;
     let reports = reports::erase_reporter(&mut tx, email).await?;
     let queued = mail_queue::remove_to(&mut tx, email).await?;

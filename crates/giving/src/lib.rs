@@ -40,6 +40,7 @@ pub mod donors;
 pub mod error;
 pub mod export;
 pub mod fundraisers;
+pub mod guard;
 pub mod idempotency;
 pub mod ledger;
 pub mod moderation;

@@ -129,6 +129,18 @@ pub const EVENTS_WAITING: Definition = gauge(
     "causeway_payment_events_waiting",
     "Events of the payment provider that were received and have yet to be handled.",
 );
+pub const DECLINED: Definition = gauge(
+    "causeway_payments_declined",
+    "Payments that were declined in the last hour.",
+);
+pub const HELD: Definition = gauge(
+    "causeway_donations_held",
+    "Donations of the last hour that were held until the donor proves not to be a program.",
+);
+pub const LET_THROUGH: Definition = gauge(
+    "causeway_donations_let_through",
+    "Those of them that were let through.",
+);
 pub const DISPUTES_UNANSWERED: Definition = gauge(
     "causeway_disputes_unanswered",
     "Disputes and inquiries that need a response.",

@@ -6,8 +6,11 @@ use crate::http::error::Result;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::{AttentionTexts, fill};
 use directory::history::imports::store as imports;
+use giving::checkout::store as checkout;
 use giving::fundraisers::store::{self as fundraisers, Listing};
+use giving::guard;
 use giving::payments::store as payments;
+use giving::providers::stripe;
 use giving::reports;
 use platform::disk_space::{DiskSpace, SpaceLevel};
 use platform::mail;
@@ -181,7 +184,27 @@ async fn list_imports(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
 async fn list_payments(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
     let mut found = Vec::new();
     if app.payments().is_none() {
+        let unwatched = checkout::count_to_check(&app.db, stripe::NAME).await?;
+        if unwatched > 0 {
+            let item = Attention::counted(Severity::Problem, t.unwatched, unwatched);
+            found.push(item.detail(t.unwatched_remedy));
+        }
         return Ok(found);
+    }
+    let now = app.clock.millis();
+    let sums = guard::store::sum(&app.db, now - 60 * MINUTE).await?;
+    let worst = guard::store::list_nonprofits(&app.db, now - 60 * MINUTE).await?;
+    let of_one = worst.first().map_or(0, |(_, declined)| *declined);
+    let caps = app.config.guard;
+    if of_one >= i64::from(caps.per_nonprofit) || sums.declined >= i64::from(caps.in_all) {
+        let item = Attention::counted(Severity::Problem, t.card_testing, sums.declined);
+        let passed = (sums.by_proof + sums.by_email).to_string();
+        let detail = [("held", sums.asked.to_string()), ("passed", passed)];
+        let detail = detail.each_ref().map(|(name, value)| (*name, value.as_str()));
+        found.push(
+            item.detail(fill(t.card_testing_detail, &detail))
+                .path(money::PATH),
+        );
     }
     let open = payments::find_open(&app.db).await?;
     if open.differences > 0 {

@@ -29,6 +29,7 @@ use giving::ledger::entry::Entry;
 use giving::ledger::store as ledger;
 use giving::payments::error::PaymentError;
 use giving::payments::store::{self as payments, EventOfDonation, RefundRequestOfDonation};
+use giving::providers::stripe;
 use giving::providers::stripe::client::StripeError;
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::Cents;
@@ -240,7 +241,7 @@ async fn show(
     Ok(Page(page).into_response())
 }
 
-async fn name_of(app: &App, id: NonprofitId) -> Result<String> {
+pub(super) async fn name_of(app: &App, id: NonprofitId) -> Result<String> {
     let found = app.directory.find(&Identifier::Id(id)).await?;
     let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
     Ok(nonprofit.map_or_else(|| id.to_string(), |nonprofit| nonprofit.name.to_owned()))
@@ -270,7 +271,7 @@ impl Found {
     fn refundable(&self, app: &App) -> Option<Cents> {
         let (recorded, started) = (self.recorded.as_ref()?, self.started.as_ref()?);
         let payments = app.payments()?;
-        let is_paid_here = started.provider == app.config.giving.name()
+        let is_paid_here = started.provider == stripe::NAME
             && started.mode == payments.mode
             && started.payment.charge.is_some();
         let left = recorded.amount.plus(recorded.refunded.reversed()).ok()?;

@@ -188,7 +188,7 @@ fn recipient_note(app: &App, target: &Target) -> Option<String> {
         .config
         .recipient
         .as_ref()
-        .filter(|_| app.payment_page().is_some())?;
+        .filter(|_| app.payment_page().is_some() && target.account.is_none())?;
     let note = match app.config.fees_paid_by {
         FeesPaidBy::Nonprofit => t.recipient_note,
         FeesPaidBy::Operator => t.recipient_note_whole,
@@ -303,17 +303,23 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
         dedication,
         partner: link.partner,
     };
-    let new = new.into_donation(&app.secret, &app.config.giving, app.clock.millis());
+    let mut new = new.into_donation(&app.secret, &app.config.giving, app.clock.millis());
     // A form that is sent twice starts one donation and counts once.
     if store::find(&app.db, new.id).await?.is_none() {
         admit(app, client).await?;
+        if app.payment_page().is_some() {
+            new.account.clone_from(&target.account);
+            new.screening = app.guard().screen(client.network, new.nonprofit).await?;
+        }
         store::insert(&app.db, &new).await?;
     }
     let embedder = Embedder::find(app, query).await?;
     let donation = store::find(&app.db, new.id).await?.ok_or(Error::NotFound)?;
     // The payment page cannot be shown in a dialog of another page, so a dialog shows the page of the donation first.
     if let (Some(payments), None) = (app.payments(), &embedder)
+        && app.payment_page().is_some()
         && donation.is_open()
+        && !donation.screening.is_held()
     {
         match payments.open_session(&donation).await {
             Ok(url) => return Ok(Redirect::to(&url).into_response()),

@@ -68,12 +68,6 @@ impl Dedication {
         format!("I{}", text.strip_prefix('i').unwrap_or(&text))
     }
 
-    /// Returns the dedication of a further donation of the same donor, about which nobody is told again.
-    #[must_use]
-    pub fn without_notice(self) -> Dedication {
-        Dedication { notice: None, ..self }
-    }
-
     /// Writes everything to one text. No part contains a control character.
     pub(super) fn content(&self) -> String {
         let (email, message) = match &self.notice {

@@ -11,6 +11,7 @@ pub mod start;
 pub(crate) mod state;
 pub mod store;
 
+use crate::guard::Screening;
 use crate::ledger::entry::Mode;
 use dedication::Dedication;
 use partner::Partner;
@@ -65,6 +66,9 @@ pub struct Donation {
     /// The name of the provider that it was started with.
     pub provider: String,
     pub payment: Payment,
+    /// The nonprofit's own account at Stripe, if that is charged instead of the operator's.
+    pub account: Option<String>,
+    pub screening: Screening,
     pub started_at: i64,
 }
 
@@ -81,11 +85,18 @@ pub struct Payment {
     pub paid_at: Option<i64>,
     /// How often the provider was asked what became of the payment.
     pub checks: i64,
+    /// When the donor last began to pay, after a payment that the bank refused.
+    pub attempted_at: Option<i64>,
 }
 
 impl Donation {
     /// Returns whether it can still be paid.
     pub fn is_open(&self) -> bool {
         self.state.is_open()
+    }
+
+    /// Returns when the donor last began to pay.
+    pub(crate) fn attempted_at(&self) -> i64 {
+        self.payment.attempted_at.unwrap_or(self.started_at)
     }
 }

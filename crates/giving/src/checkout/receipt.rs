@@ -83,7 +83,7 @@ impl Receipt {
         Ok(Some(Receipt {
             date: format_date(paid_at, time_zone),
             donee: recipient
-                .filter(|_| donation.provider == crate::providers::stripe::NAME)
+                .filter(|_| donation.provider == crate::providers::stripe::NAME && donation.account.is_none())
                 .cloned(),
             shares,
         }))

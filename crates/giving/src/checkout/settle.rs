@@ -59,7 +59,7 @@ impl<'a> Settlement<'a> {
         match (donation.state, donation.entry) {
             (State::Pending, _) => {
                 let recorded = self.record(&donation).await.inspect_err(log)?;
-                let emails = self.emails(&donation, recorded.sequence).await?;
+                let emails = Box::pin(self.emails(&donation, recorded.sequence)).await?;
                 store::complete(db, &donation, recorded.sequence, emails, now).await?;
             }
             (state @ (State::Completed | State::Refunded | State::Disputed), Some(entry)) => {

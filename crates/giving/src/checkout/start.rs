@@ -11,6 +11,7 @@
 use super::dedication::Dedication;
 use super::partner::Partner;
 use super::{Donation, Payment, State};
+use crate::guard::Screening;
 use crate::providers::Provider;
 use platform::email_address::EmailAddress;
 use platform::ids::{FundraiserId, NonprofitId};
@@ -69,6 +70,8 @@ impl StartDonation {
             entry: None,
             provider: provider.name().to_owned(),
             payment: Payment::default(),
+            account: None,
+            screening: Screening::default(),
             started_at: now,
         }
     }

@@ -3,6 +3,7 @@
 use super::dedication::{Dedication, DedicationKind, Notice};
 use super::partner::Partner;
 use super::{Donation, Payment, State};
+use crate::guard::Screening;
 use crate::ledger::entry::Mode;
 use platform::db::{Db, Tx, from_row, query};
 use platform::email_address::EmailAddress;
@@ -17,7 +18,8 @@ macro_rules! donations {
         concat!(
             "select id, receipt_id, state, provider, coalesce(livemode, provider <> 'test') as livemode, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, ",
             "designation, partner_id, partner_metadata, success_url, exit_url, entry, session, attempt, charge, ",
-            "paid_at, checks, covered, shares_contact, started_at, dedication, dedicatee, notice_email, notice_message ",
+            "paid_at, checks, covered, shares_contact, started_at, dedication, dedicatee, notice_email, notice_message, ",
+            "account, attempted_at, network, proof_bits, passed_by ",
             "from donations ",
             $rest
         )
@@ -33,9 +35,10 @@ const LIST_BY_EMAIL: &str = donations!("where lower(email) = $1 order by started
 const LIST_BY_MAILBOX: &str = donations!("where mailbox = $1 order by receipt_at desc, id desc limit $2");
 const INSERT: &str = "insert into donations (id, receipt_id, state, provider, livemode, nonprofit_id, fundraiser_id, amount, \
      name, is_public, email, mailbox, message, designation, partner_id, partner_metadata, success_url, exit_url, started_at, \
-     changed_at, covered, shares_contact, dedication, dedicatee, notice_email, notice_mailbox, notice_message) \
+     changed_at, covered, shares_contact, dedication, dedicatee, notice_email, notice_mailbox, notice_message, account, \
+     network, proof_bits) \
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $19, $20, $21, $22, $23, \
-     $24, $25, $26) \
+     $24, $25, $26, $27, $28, $29) \
      on conflict (id) do nothing";
 const FIND_STATE: &str = "select state from donations where id = $1";
 /// PostgreSQL only: a transaction of SQLite that writes holds the whole file.
@@ -48,6 +51,14 @@ const SET_SESSION: &str =
     "update donations set session = $2, check_at = $3 where id = $1 and (session is null or session = $2)";
 const SET_ATTEMPT: &str = "update donations set attempt = $2 + 1, check_at = null \
      where id = $1 and attempt = $2 and session is null";
+const PASS: &str =
+    "update donations set passed_by = $2 where id = $1 and proof_bits is not null and passed_by is null";
+const ERASE_NETWORKS: &str =
+    "update donations set network = null where network is not null and started_at < $1";
+/// After the donor is done, the bank can still refuse. A session is never used again, so the next attempt has another one.
+const BEGIN_ATTEMPT: &str = "update donations set session = null, attempt = attempt + 1, attempted_at = $3, check_at = $3 \
+     where id = $1 and session = $2 and state = 'failed'";
+const COUNT_TO_CHECK: &str = "select count(*) from donations where check_at is not null and provider = $1";
 const SET_CHECK: &str = "update donations set check_at = $2, checks = $3 where id = $1";
 const LIST_TO_CHECK: &str = "select id from donations where check_at <= $1 order by check_at limit $2";
 const SET_ENTRY: &str = "update donations set entry = $2 where id = $1";
@@ -57,11 +68,12 @@ const COUNT_RECEIPTS: &str = "select count(*) from donations where mailbox = $1 
 const MARK_RECEIPT: &str = "update donations set receipt_at = $2 where id = $1";
 /// What can be removed. A provider that charges money has to say that a donation was not paid before it expires; only
 /// test donations, which nobody else knows, expire by our clock alone. A payment link says nothing, so donations are
-/// kept as long as someone may still pay with it.
+/// kept as long as someone may still pay with it. A provider knows nothing of a donation that is held.
 macro_rules! removable {
     () => {
         "state in ('started', 'failed', 'expired') and changed_at < $1 \
-         and (state = 'expired' or provider = 'test' or (provider = 'link' and changed_at < $2))"
+         and (state = 'expired' or provider = 'test' or (provider = 'link' and changed_at < $2) \
+         or (proof_bits is not null and passed_by is null))"
     };
 }
 
@@ -81,8 +93,8 @@ const LIST_ENTRIES_BY_EMAIL: &str =
     "select entry from donations where lower(email) = $1 and entry is not null";
 const ERASE: &str = "update donations set name = null, is_public = $2, email = null, mailbox = null, message = null, \
      shares_contact = $2, designation = null, partner_id = null, partner_metadata = null, success_url = null, \
-     exit_url = null, dedication = null, dedicatee = null, notice_email = null, notice_mailbox = null, notice_message = null \
-     where lower(email) = $1";
+     exit_url = null, dedication = null, dedicatee = null, notice_email = null, notice_mailbox = null, notice_message = null, \
+     network = null where lower(email) = $1";
 const ERASE_NOTICES: &str = "update donations set notice_email = null, notice_mailbox = null, notice_message = null \
      where lower(notice_email) = $1 and notice_email is not null";
 const LIST_BY_NOTICE: &str =
@@ -135,6 +147,11 @@ struct DonationRow {
     dedicatee: Option<String>,
     notice_email: Option<String>,
     notice_message: Option<String>,
+    account: Option<String>,
+    attempted_at: Option<i64>,
+    network: Option<String>,
+    proof_bits: Option<i64>,
+    passed_by: Option<String>,
 }
 
 from_row!(DonationRow {
@@ -168,6 +185,11 @@ from_row!(DonationRow {
     dedicatee,
     notice_email,
     notice_message,
+    account,
+    attempted_at,
+    network,
+    proof_bits,
+    passed_by,
 });
 
 /// Finds a donation by its receipt ID.
@@ -250,6 +272,13 @@ fn donation(row: DonationRow) -> Option<Donation> {
             charge: row.charge,
             paid_at: row.paid_at,
             checks: row.checks,
+            attempted_at: row.attempted_at,
+        },
+        account: row.account,
+        screening: Screening {
+            network: row.network,
+            proof_bits: row.proof_bits,
+            passed_by: row.passed_by,
         },
         started_at: row.started_at,
     })
@@ -295,7 +324,10 @@ pub async fn insert(db: &Db, new: &Donation) -> sqlx::Result<()> {
             .bind(dedication.map(|dedication| &dedication.name))
             .bind(notice.map(|notice| notice.email.as_str()))
             .bind(notice.map(|notice| notice.email.mailbox()))
-            .bind(notice.and_then(|notice| notice.message.as_ref())),
+            .bind(notice.and_then(|notice| notice.message.as_ref()))
+            .bind(&new.account)
+            .bind(&new.screening.network)
+            .bind(new.screening.proof_bits),
     )
     .await?;
     tx.commit().await
@@ -388,6 +420,33 @@ pub(crate) async fn set_session(db: &Db, id: Uuid, session: &str, check_at: i64)
         .await?;
     tx.commit().await?;
     Ok(set == 1)
+}
+
+/// Records that the donor tries again, after the bank refused the payment of a session.
+pub(crate) async fn begin_attempt(db: &Db, id: Uuid, session: &str, now: i64) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    tx.execute(query(BEGIN_ATTEMPT).bind(id).bind(session).bind(now))
+        .await?;
+    tx.commit().await
+}
+
+/// Lets a donation through that was held, and notes how.
+pub async fn pass(db: &Db, id: Uuid, passed_by: &str) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    tx.execute(query(PASS).bind(id).bind(passed_by)).await?;
+    tx.commit().await
+}
+
+/// Erases the networks of donations that were started before a time.
+pub(crate) async fn erase_networks(db: &Db, before: i64) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    tx.execute(query(ERASE_NETWORKS).bind(before)).await?;
+    tx.commit().await
+}
+
+/// Counts the donations whose provider has to be asked what became of them.
+pub async fn count_to_check(db: &Db, provider: &str) -> sqlx::Result<i64> {
+    db.fetch_scalar(query(COUNT_TO_CHECK).bind(provider)).await
 }
 
 /// Records that the attempt with this number created no session.

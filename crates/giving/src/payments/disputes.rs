@@ -13,9 +13,14 @@ use platform::money::Cents;
 
 impl Payments<'_> {
     /// Enters what became of a dispute at Stripe.
-    pub(crate) async fn refresh_dispute(self, id: &str, urgency: Urgency) -> Result<()> {
-        let dispute = self.stripe.find_dispute(id, urgency).await?;
-        let Some(donation) = self.find_charged(dispute.charge.id(), urgency).await? else {
+    pub(crate) async fn refresh_dispute(
+        self,
+        id: &str,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<()> {
+        let dispute = self.stripe.find_dispute(id, account, urgency).await?;
+        let Some(donation) = self.find_charged(dispute.charge.id(), account, urgency).await? else {
             return Ok(());
         };
         let row = DisputeRow {
@@ -31,7 +36,7 @@ impl Payments<'_> {
             opened_at: dispute.created.saturating_mul(1_000),
         };
         self.store_dispute(&row, &donation).await?;
-        self.apply_dispute(&dispute, &donation.id.to_string()).await?;
+        self.apply_dispute(&dispute, &donation).await?;
         self.settlement.settle(donation).await?;
         Ok(())
     }
@@ -60,26 +65,30 @@ impl Payments<'_> {
         Ok(())
     }
 
-    async fn apply_dispute(self, dispute: &Dispute, donation: &str) -> Result<()> {
+    async fn apply_dispute(self, dispute: &Dispute, donation: &Donation) -> Result<()> {
         let recorder = self.settlement.recorder;
         for transaction in &dispute.balance_transactions {
             if transaction.amount < 0 {
                 let new = donations::Dispute {
                     source: label(SITE),
-                    external_id: label(donation),
+                    external_id: label(&donation.id.to_string()),
                     amount: Cents::new(-transaction.amount),
                     dispute_id: label(&dispute.id),
                 };
                 recorder.dispute(new).await?;
-                self.enter_settlement(&dispute.id, transaction).await?;
+                if donation.account.is_none() {
+                    self.enter_settlement(&dispute.id, transaction).await?;
+                }
             } else {
                 let reversal = Reversal {
                     source: label(SITE),
                     external_id: label(&dispute.id),
                 };
                 recorder.reverse(reversal).await?;
-                self.enter_settlement(&format!("{} won", dispute.id), transaction)
-                    .await?;
+                if donation.account.is_none() {
+                    let won = format!("{} won", dispute.id);
+                    self.enter_settlement(&won, transaction).await?;
+                }
             }
         }
         Ok(())

@@ -28,6 +28,7 @@ pub(crate) mod sweep;
 
 use crate::books::FeesPaidBy;
 use crate::checkout::settle::Settlement;
+use crate::guard::Guard;
 use crate::ledger::entry::Mode;
 use crate::providers::stripe::client::Client;
 use uuid::Uuid;
@@ -42,4 +43,5 @@ pub struct Payments<'a> {
     /// The ID of the store. Several stores can share an account of Stripe, and tell their charges apart by it.
     pub store: Uuid,
     pub fees_paid_by: FeesPaidBy,
+    pub guard: Guard<'a>,
 }

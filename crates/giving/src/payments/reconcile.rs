@@ -53,7 +53,7 @@ impl Payments<'_> {
             for transaction in &page.data {
                 seen.insert(hasher.hash_one(&transaction.id));
                 transactions += 1;
-                entered += i64::from(self.compare(transaction, &open).await?);
+                entered += i64::from(Box::pin(self.compare(transaction, &open)).await?);
             }
             after = page.data.last().map(|last| last.id.clone());
             if !page.has_more || after.is_none() {
@@ -138,16 +138,16 @@ impl Payments<'_> {
         match transaction.reporting_category.as_str() {
             "charge" => {
                 let charge = self.stripe.find_charge(source, None, urgency).await?;
-                self.apply_charge(&charge, urgency).await?;
+                self.apply_charge(&charge, None, urgency).await?;
                 self.enter_second(source, transaction).await
             }
             "refund" | "refund_failure" => {
-                self.refresh_refund(source, urgency).await?;
-                let refund = self.stripe.find_refund(source, urgency).await?;
+                self.refresh_refund(source, None, urgency).await?;
+                let refund = self.stripe.find_refund(source, None, urgency).await?;
                 let charge = refund.charge.as_ref().map(Reference::id).unwrap_or_default();
                 self.enter_second(charge, transaction).await
             }
-            "dispute" | "dispute_reversal" => self.refresh_dispute(source, urgency).await,
+            "dispute" | "dispute_reversal" => self.refresh_dispute(source, None, urgency).await,
             "payout" | "payout_reversal" => {
                 let movement = Movement::Payout {
                     transaction: label(&transaction.id),

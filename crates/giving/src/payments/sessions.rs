@@ -24,15 +24,34 @@ const MAX_NAME_CHARS: usize = 120;
 impl Payments<'_> {
     /// Returns the URL of the page where a donation is paid. The same donation leads to the same page while that is open.
     pub async fn open_session(self, donation: &Donation) -> Result<String> {
-        let session = match &donation.payment.session {
-            Some(id) => self.stripe.find_session(id, None, Urgency::Donor).await?,
-            None => self.create_session(donation).await?,
-        };
-        if let (Some("open"), Some(url)) = (session.status.as_deref(), &session.url) {
-            return Ok(url.clone());
+        if donation.screening.is_held() {
+            return Err(PaymentError::Held);
         }
-        self.apply_session(session, Urgency::Donor).await?;
-        Err(PaymentError::Closed)
+        let session = self.find_or_create_session(donation).await?;
+        if let Some(url) = session.open_url() {
+            return Ok(url);
+        }
+        let (id, was_refused) = (session.id.clone(), session.was_refused());
+        self.apply_session(session, donation.account.as_deref(), Urgency::Donor)
+            .await?;
+        if !was_refused {
+            return Err(PaymentError::Closed);
+        }
+        // The donor was done, and the bank refused days later. That session stays closed, so there is another one.
+        let (db, now) = (self.settlement.db, self.settlement.clock.millis());
+        store::begin_attempt(db, donation.id, &id, now).await?;
+        let again = store::find(db, donation.id).await?;
+        let again = again.filter(Donation::is_open).ok_or(PaymentError::Closed)?;
+        let session = self.find_or_create_session(&again).await?;
+        session.open_url().ok_or(PaymentError::Closed)
+    }
+
+    async fn find_or_create_session(self, donation: &Donation) -> Result<Session> {
+        let account = donation.account.as_deref();
+        match &donation.payment.session {
+            Some(id) => Ok(self.stripe.find_session(id, account, Urgency::Donor).await?),
+            None => self.create_session(donation).await,
+        }
     }
 
     /// Creates the session of a donation, or finds the one that a lost call created.
@@ -43,7 +62,11 @@ impl Payments<'_> {
         store::set_check(db, donation.id, Some(check_at), 0).await?;
         let key = format!("{}-{attempt}", donation.id);
         let form = self.session_form(donation).await?;
-        match self.stripe.create_session(form, key, None).await {
+        match self
+            .stripe
+            .create_session(form, key, donation.account.as_deref())
+            .await
+        {
             Ok(session) => {
                 store::set_session(db, donation.id, &session.id, check_at).await?;
                 Ok(session)

@@ -202,24 +202,29 @@ impl Client {
     }
 
     /// Finds a refund, with its balance transactions.
-    pub(crate) async fn find_refund(&self, id: &str, urgency: Urgency) -> Result<Refund, StripeError> {
+    pub(crate) async fn find_refund(
+        &self,
+        id: &str,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<Refund, StripeError> {
         let form = Form::new()
             .set("expand[0]", "balance_transaction")
             .set("expand[1]", "failure_balance_transaction");
-        self.read(Call::get(
-            "find refund",
-            format!("/v1/refunds/{id}"),
-            form,
-            urgency,
-        ))
-        .await
+        let call = Call::get("find refund", format!("/v1/refunds/{id}"), form, urgency);
+        self.read(call.on_behalf_of(account)).await
     }
 
     /// Finds a dispute.
-    pub(crate) async fn find_dispute(&self, id: &str, urgency: Urgency) -> Result<Dispute, StripeError> {
+    pub(crate) async fn find_dispute(
+        &self,
+        id: &str,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<Dispute, StripeError> {
         let path = format!("/v1/disputes/{id}");
-        self.read(Call::get("find dispute", path, Form::new(), urgency))
-            .await
+        let call = Call::get("find dispute", path, Form::new(), urgency);
+        self.read(call.on_behalf_of(account)).await
     }
 
     /// Lists a page of balance transactions, newest first: those created from `since` to `until`, in seconds, after the

@@ -72,6 +72,24 @@ pub(crate) struct Session {
     pub payment_intent: Option<Reference<PaymentIntent>>,
 }
 
+impl Session {
+    /// Returns the payment page, if it can still be paid there.
+    pub(crate) fn open_url(&self) -> Option<String> {
+        self.url
+            .clone()
+            .filter(|_| self.status.as_deref() == Some("open"))
+    }
+
+    /// Returns whether the donor was done, and the payment failed afterwards. Only if the payment was asked for.
+    pub(crate) fn was_refused(&self) -> bool {
+        let intent = self.payment_intent.as_ref().and_then(Reference::object);
+        self.status.as_deref() == Some("complete")
+            && intent.is_some_and(|intent| {
+                matches!(intent.status.as_str(), "requires_payment_method" | "canceled")
+            })
+    }
+}
+
 /// An attempt to collect an amount.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct PaymentIntent {
@@ -98,6 +116,27 @@ pub(crate) struct Charge {
     pub metadata: Metadata,
     /// Absent until Stripe knows its fee.
     pub balance_transaction: Option<Reference<BalanceTransaction>>,
+    pub payment_method_details: Option<PaymentMethodDetails>,
+}
+
+impl Charge {
+    /// Returns the fingerprint of its card, which tells cards apart and says nothing about their numbers.
+    pub(crate) fn card(&self) -> Option<&str> {
+        let details = self.payment_method_details.as_ref()?;
+        details.card.as_ref()?.fingerprint.as_deref()
+    }
+}
+
+/// How a charge was paid.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PaymentMethodDetails {
+    pub card: Option<Card>,
+}
+
+/// The card of a charge.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Card {
+    pub fingerprint: Option<String>,
 }
 
 /// A change of our balance at Stripe.
