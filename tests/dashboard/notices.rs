@@ -20,7 +20,7 @@ on_both_databases!(
     emails_about_events_are_queued_once_by_several_servers_that_are_killed,
 );
 
-const HOUR: Duration = Duration::from_secs(60 * 60);
+const HOUR: Duration = Duration::from_hours(1);
 
 /// An organizer whose account has an email address.
 async fn organizer(world: &World) -> Organizer {
