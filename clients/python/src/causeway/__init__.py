@@ -18,6 +18,7 @@ from ._generated.models import SearchBody as SearchResults
 from ._generated.models import TagBody as Tag
 from ._generated.types import UNSET, Unset
 from ._pages import AsyncPages, Pages
+from ._webhooks import WebhookEvent, WebhookVerificationError, verify_webhook
 from .async_client import AsyncCauseway
 from .client import Causeway
 from .errors import (
@@ -79,4 +80,7 @@ __all__ = [
     "Tag",
     "TimeoutError",
     "Unset",
+    "WebhookEvent",
+    "WebhookVerificationError",
+    "verify_webhook",
 ]
