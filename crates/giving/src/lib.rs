@@ -16,6 +16,7 @@
 //! - [`books`]: where the money is, and which nonprofits it is owed to.
 //! - [`fundraisers`]: typed inputs, rules, a cache, and decisions of operators.
 //! - [`notices`]: emails about fundraisers and donations, derived from the outbox.
+//! - [`webhooks`]: tells partners about all of this.
 //! - [`check`] and [`export`]: verify and export the whole ledger.
 //!
 //! # The way of a donation's amount
@@ -51,6 +52,7 @@ mod property_tests;
 pub mod providers;
 pub mod recorder;
 pub mod reports;
+pub mod webhooks;
 
 pub use error::Error;
 pub use recorder::Recorder;

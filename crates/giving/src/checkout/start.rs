@@ -100,7 +100,8 @@ impl StartDonation {
         let covered = Some(self.covered.get().to_string()).filter(|_| self.covered > Cents::ZERO);
         let shares_contact = self.shares_contact.then(|| "shares contact".to_owned());
         let dedication = self.dedication.as_ref().map(Dedication::content);
-        let later = [covered, shares_contact, dedication];
+        let account = partner.account.map(|id| format!("partner {id}"));
+        let later = [covered, shares_contact, dedication, account];
         let later = later.into_iter().flatten().map(Some);
         let mut content = Vec::with_capacity(512);
         for field in fields.into_iter().chain(later) {
@@ -116,6 +117,7 @@ impl StartDonation {
 mod tests {
     use super::*;
     use crate::checkout::dedication::{DedicationKind, Notice};
+    use platform::ids::AccountId;
 
     #[test]
     fn every_field_and_its_place_is_part_of_the_content() {
@@ -170,6 +172,7 @@ mod tests {
             change(&|form| form.partner.metadata = text("boats")),
             change(&|form| form.partner.success_url = text("boats")),
             change(&|form| form.partner.exit_url = text("boats")),
+            change(&|form| form.partner.account = Some(AccountId(Uuid::from_u128(2)))),
         ];
         let count = contents.len();
         contents.sort();

@@ -7,7 +7,7 @@ use crate::guard::Screening;
 use crate::ledger::entry::Mode;
 use platform::db::{Db, Tx, from_row, query};
 use platform::email_address::EmailAddress;
-use platform::ids::{FundraiserId, NonprofitId};
+use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::mail::{Email, Mailer};
 use platform::money::Cents;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ macro_rules! donations {
         concat!(
             "select id, receipt_id, state, provider, coalesce(livemode, provider <> 'test') as livemode, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, ",
             "designation, partner_id, partner_metadata, success_url, exit_url, entry, session, attempt, charge, ",
-            "paid_at, checks, covered, shares_contact, started_at, dedication, dedicatee, notice_email, notice_message, ",
+            "paid_at, checks, covered, shares_contact, partner_account, started_at, dedication, dedicatee, notice_email, notice_message, ",
             "account, attempted_at, network, proof_bits, passed_by ",
             "from donations ",
             $rest
@@ -36,9 +36,9 @@ const LIST_BY_MAILBOX: &str = donations!("where mailbox = $1 order by receipt_at
 const INSERT: &str = "insert into donations (id, receipt_id, state, provider, livemode, nonprofit_id, fundraiser_id, amount, \
      name, is_public, email, mailbox, message, designation, partner_id, partner_metadata, success_url, exit_url, started_at, \
      changed_at, covered, shares_contact, dedication, dedicatee, notice_email, notice_mailbox, notice_message, account, \
-     network, proof_bits) \
+     network, proof_bits, partner_account) \
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $19, $20, $21, $22, $23, \
-     $24, $25, $26, $27, $28, $29) \
+     $24, $25, $26, $27, $28, $29, $30) \
      on conflict (id) do nothing";
 const FIND_STATE: &str = "select state from donations where id = $1";
 /// PostgreSQL only: a transaction of SQLite that writes holds the whole file.
@@ -142,6 +142,7 @@ struct DonationRow {
     checks: i64,
     covered: i64,
     shares_contact: bool,
+    partner_account: Option<Uuid>,
     started_at: i64,
     dedication: Option<String>,
     dedicatee: Option<String>,
@@ -180,6 +181,7 @@ from_row!(DonationRow {
     checks,
     covered,
     shares_contact,
+    partner_account,
     started_at,
     dedication,
     dedicatee,
@@ -263,6 +265,7 @@ fn donation(row: DonationRow) -> Option<Donation> {
             metadata: row.partner_metadata,
             success_url: row.success_url,
             exit_url: row.exit_url,
+            account: row.partner_account.map(AccountId),
         },
         entry: row.entry,
         provider: row.provider,
@@ -327,7 +330,8 @@ pub async fn insert(db: &Db, new: &Donation) -> sqlx::Result<()> {
             .bind(notice.and_then(|notice| notice.message.as_ref()))
             .bind(&new.account)
             .bind(&new.screening.network)
-            .bind(new.screening.proof_bits),
+            .bind(new.screening.proof_bits)
+            .bind(new.partner.account.map(|id| id.0)),
     )
     .await?;
     tx.commit().await

@@ -33,7 +33,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 29] = migrations! {
+const MIGRATIONS: [MigrationSource; 30] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -63,6 +63,7 @@ const MIGRATIONS: [MigrationSource; 29] = migrations! {
     27 "0027_books",
     28 "0028_payments",
     30 "0030_guard",
+    31 "0031_webhooks",
     32 "0032_notices",
 };
 

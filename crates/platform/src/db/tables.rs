@@ -53,6 +53,11 @@ pub const TABLES: &[&str] = &[
     "declines",
     "partner_origins",
     "reports",
+    "webhook_endpoints",
+    "events",
+    "event_sources",
+    "webhook_deliveries",
+    "webhook_attempts",
     "mail_queue",
     "stopped_notices",
     "notice_windows",
@@ -72,4 +77,5 @@ pub const SEEDED: &[&str] = &[
     "ledger_head",
     "ledger_anchor",
     "notice_position",
+    "event_sources",
 ];
