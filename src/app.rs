@@ -4,6 +4,7 @@ pub mod admission;
 pub mod answer_cache;
 pub mod availability;
 pub mod bulk_work;
+pub mod event_json;
 pub mod failing_jobs;
 pub mod metrics;
 pub mod nonprofit_json;
@@ -67,6 +68,8 @@ use giving::providers::Provider;
 use giving::providers::stripe::client::Client as StripeClient;
 use giving::providers::stripe::settings::StripeSettings;
 use giving::recorder::Recorder;
+use giving::webhooks::Webhooks;
+use giving::webhooks::deliveries::sender::Sender;
 use ingest::Importer;
 use platform::blobs::Blobs;
 use platform::clock::Clock;
@@ -75,6 +78,7 @@ use platform::hosted::Pictures;
 use platform::last_seen::LastSeen;
 use platform::mail::Mailer;
 use platform::outbound::addresses::AddressPolicy;
+use platform::outbound::post::Poster;
 use platform::public_url::PublicUrl;
 use platform::redis::Redis;
 use platform::secret::StoreSecret;
@@ -83,6 +87,7 @@ use arc_swap::ArcSwap;
 use axum::body::Bytes;
 use std::ops::Deref;
 use std::sync::Arc;
+use tokio::sync::watch;
 use uuid::Uuid;
 
 /// The state of one server. Cheap to clone.
@@ -143,6 +148,9 @@ pub struct GivingParts {
     pub in_flight: InFlight,
     /// Rate limits of donations that are started, by network.
     pub checkouts: RateLimiter,
+    pub webhooks: Webhooks,
+    /// Wakes those who wait for events.
+    pub new_events: watch::Sender<u64>,
     /// The client of Stripe, if that is the provider.
     stripe: Option<StripeClient>,
 }
@@ -295,6 +303,20 @@ impl App {
             ),
             fundraisers,
             anchors: AnchorLog::new(db.clone(), clock.clone(), secret.clone(), store, places),
+            webhooks: Webhooks {
+                db: db.clone(),
+                directory: Arc::clone(&directory),
+                clock: clock.clone(),
+                secret: secret.clone(),
+                mailer: mail.clone(),
+                public_url: public_url.clone(),
+                poster: Poster::new(AddressPolicy {
+                    allows_private: config.webhooks.allow_private,
+                })?,
+                allows_private: config.webhooks.allow_private,
+                keep_days: config.outbox.keep_days,
+            },
+            new_events: watch::Sender::new(0),
             in_flight: InFlight::default(),
             checkouts: rate_limiter("checkouts", Limiter::new(now)),
             stripe: new_stripe_client(&config)?,
@@ -439,6 +461,28 @@ impl App {
             fees_paid_by: self.config.fees_paid_by,
             guard: self.guard(),
         })
+    }
+
+    /// Adds the events of what was written since the last time, and wakes those who wait for them. Returns whether there is more.
+    pub async fn fan_out_events(&self) -> sqlx::Result<bool> {
+        let has_more = self.giving.webhooks.fan_out().await?;
+        self.wake_sender();
+        Ok(has_more)
+    }
+
+    /// Lets the sender of events look for something to send.
+    pub fn wake_sender(&self) {
+        self.giving.new_events.send_modify(|count| *count += 1);
+    }
+
+    /// Returns a sender of events.
+    pub fn event_sender(&self) -> Sender {
+        let render = event_json::renderer(self.site.urls.clone());
+        Sender::new(
+            self.giving.webhooks.clone(),
+            render,
+            self.telemetry.metrics.webhooks.attempts.clone(),
+        )
     }
 
     /// Returns the origin of the page where donors pay, if that is a page of Stripe.

@@ -9,6 +9,7 @@ use giving::checkout::CheckoutSettings;
 use giving::fundraisers::review::FundraiserSettings;
 use giving::ledger::anchors::AnchorSettings;
 use giving::ledger::outbox::OutboxSettings;
+use giving::webhooks::WebhookSettings;
 use platform::hosted::PictureSettings;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -43,6 +44,7 @@ pub(super) struct RawConfig {
     pub fundraisers: FundraiserSettings,
     pub pictures: PictureSettings,
     pub origins: RawOrigins,
+    pub webhooks: WebhookSettings,
     pub outbox: OutboxSettings,
     pub anchors: AnchorSettings,
     pub compat: CompatSettings,

@@ -19,6 +19,7 @@ use giving::ledger::anchors::AnchorSettings;
 use giving::ledger::outbox::OutboxSettings;
 use giving::providers::Provider;
 use giving::providers::stripe::settings::StripeSettings;
+use giving::webhooks::WebhookSettings;
 use jiff::tz::TimeZone;
 use listener::ServeSettings;
 use platform::hosted::PictureSettings;
@@ -79,6 +80,7 @@ pub struct Config {
     pub fundraisers: FundraiserSettings,
     pub pictures: PictureSettings,
     pub origins: OriginSettings,
+    pub webhooks: WebhookSettings,
     pub outbox: OutboxSettings,
     pub anchors: AnchorSettings,
     pub compat: CompatSettings,

@@ -137,6 +137,7 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
                 text => Some(address("origins.dns_server", text)?),
             },
         },
+        webhooks: raw.webhooks,
         outbox: raw.outbox,
         anchors: anchors(&raw.anchors)?,
         compat: raw.compat,

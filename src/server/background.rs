@@ -26,6 +26,10 @@ const COUNT_SERVERS_INTERVAL: Duration = Duration::from_secs(15);
 const CLEANUP_INTERVAL: Duration = Duration::from_mins(15);
 /// The pause between two looks at payments whose outcome is open.
 const CHECK_INTERVAL: Duration = Duration::from_mins(1);
+/// The longest pause between two looks for events to send, which other servers may have queued.
+const MAX_SEND_PAUSE: Duration = Duration::from_secs(1);
+/// The shortest, while another server sends what is due.
+const MIN_SEND_PAUSE: Duration = Duration::from_millis(5);
 const DAY_MILLIS: i64 = 86_400_000;
 /// The shortest pause between two looks at the outbox for emails.
 const EVENT_EMAILS_INTERVAL: Duration = Duration::from_secs(1);
@@ -115,7 +119,10 @@ async fn run_with_store(app: &App) {
         check_payments(app),
         reconcile_payments(app),
         remove_unpaid_donations(app),
-        clean_up_guard(app)
+        clean_up_guard(app),
+        fan_out_events(app),
+        send_events(app),
+        clean_up_events(app)
     );
 }
 
@@ -405,6 +412,69 @@ async fn remove_unpaid_donations(app: &App) {
             tracing::info!(donations, "removed donations that were never paid");
         }
         health.record(&removed.map(|_| ()).map_err(Into::into));
+    }
+}
+
+/// Adds the events of what was written, here or by another server, and wakes those who wait for them.
+async fn fan_out_events(app: &App) {
+    let mut events = app.changes.follow(Topic::Events);
+    let mut imports = app.changes.follow(Topic::Directory);
+    let mut health = JobHealth::new(app, "events");
+    loop {
+        tokio::select! {
+            revision = events.changed() => events.mark_handled(revision),
+            revision = imports.changed() => imports.mark_handled(revision),
+        }
+        loop {
+            let result = app.fan_out_events().await;
+            let is_done = matches!(result, Ok(false));
+            let has_failed = result.is_err();
+            health.record(&result.map(drop).map_err(Into::into));
+            if is_done {
+                break;
+            }
+            if has_failed {
+                tokio::time::sleep(app.config.directory.poll_interval).await;
+            }
+        }
+    }
+}
+
+/// Sends what is due to webhook endpoints.
+async fn send_events(app: &App) {
+    let mut sender = app.event_sender();
+    let mut new_events = app.giving.new_events.subscribe();
+    let mut health = JobHealth::new(app, "webhooks");
+    loop {
+        let result = async {
+            sender.round().await?;
+            let has_more = app.giving.webhooks.continue_replays().await?;
+            let due = sender.next_due().await?;
+            Ok(if has_more { Some(0) } else { due })
+        };
+        let result: sqlx::Result<Option<i64>> = result.await;
+        let due = result.as_ref().ok().copied().flatten();
+        let due = due.map_or(MAX_SEND_PAUSE, |due| Duration::from_millis(due as u64));
+        health.record(&result.map(drop).map_err(Into::into));
+        tokio::select! {
+            () = sender.ended() => {}
+            _ = new_events.changed() => {}
+            () = tokio::time::sleep(due.clamp(MIN_SEND_PAUSE, MAX_SEND_PAUSE)) => {}
+        }
+    }
+}
+
+/// Removes old events and deliveries.
+async fn clean_up_events(app: &App) {
+    let mut ticks = every(CLEANUP_INTERVAL);
+    let mut health = JobHealth::new(app, "old events");
+    loop {
+        ticks.tick().await;
+        let removed = app.giving.webhooks.clean_up().await;
+        if let Ok(events @ 1..) = removed {
+            tracing::info!(events, "removed old events");
+        }
+        health.record(&removed.map(drop).map_err(Into::into));
     }
 }
 

@@ -34,6 +34,12 @@ pub async fn scrape(app: &App) -> String {
     if let Ok(Ok(Some(backup))) = timeout(STORE_TIMEOUT, backup::store::find(&app.db)).await {
         metrics.backup_age.set_time(backup.created_at);
     }
+    if let Ok(Ok(backlog)) = timeout(STORE_TIMEOUT, app.giving.webhooks.backlog()).await {
+        let webhooks = &metrics.webhooks;
+        webhooks.backlog_age.set(backlog.age_millis as f64 / 1_000.0);
+        webhooks.failing.set(backlog.failing as f64);
+        webhooks.disabled.set(backlog.disabled as f64);
+    }
     if app.payments().is_some()
         && let Ok(Ok(open)) = timeout(STORE_TIMEOUT, payments::find_open(&app.db)).await
     {

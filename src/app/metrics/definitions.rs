@@ -159,6 +159,28 @@ pub const EMAILS_FAILED: Definition = counter(
     &[],
     "Attempts of this server to deliver an email that failed.",
 );
+pub const WEBHOOKS_DELIVERED: Definition = counter(
+    "causeway_webhooks_delivered_total",
+    &[],
+    "Events that this server delivered to webhook endpoints.",
+);
+pub const WEBHOOKS_FAILED: Definition = counter(
+    "causeway_webhooks_failed_total",
+    &[],
+    "Attempts of this server to deliver an event that failed.",
+);
+pub const WEBHOOK_BACKLOG_AGE: Definition = gauge(
+    "causeway_webhook_backlog_age_seconds",
+    "Time for which the oldest event waits that an endpoint in good health should have.",
+);
+pub const WEBHOOK_ENDPOINTS_FAILING: Definition = gauge(
+    "causeway_webhook_endpoints_failing",
+    "Webhook endpoints for which the last ten attempts or more failed.",
+);
+pub const WEBHOOK_ENDPOINTS_DISABLED: Definition = gauge(
+    "causeway_webhook_endpoints_disabled",
+    "Webhook endpoints that are disabled.",
+);
 pub const ANCHOR_AGE: Definition = gauge(
     "causeway_anchor_age_seconds",
     "Time since every entry of the ledger had an anchor.",

@@ -21,10 +21,11 @@ use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Redirect, Response};
 use giving::books::FeesPaidBy;
 use giving::checkout::amounts::AmountLimits;
-use giving::checkout::partner::ReturnUrls;
+use giving::checkout::partner::{Partner, ReturnUrls};
 use giving::checkout::start::StartDonation;
 use giving::checkout::store;
 use giving::providers::Provider;
+use giving::webhooks::endpoints;
 use percent_encoding::utf8_percent_encode;
 use platform::email_address::EmailAddress;
 use platform::money::Cents;
@@ -268,6 +269,14 @@ fn form(app: &App, target: &Target, link: &DonateLink, once: Uuid) -> Form {
     Form::new(action, t.continue_to_payment, fields).id("donate")
 }
 
+/// Returns what the link says about its partner, with the account that the token of the link belongs to.
+async fn attribute(app: &App, link: &DonateLink) -> Result<Partner> {
+    Ok(Partner {
+        account: endpoints::store::find_account_of_token(&app.db, &link.webhook_token).await?,
+        ..link.partner.clone()
+    })
+}
+
 async fn start(app: &App, client: Client, target: Target, query: &str, data: &FormData) -> Result<Response> {
     if app.config.giving == Provider::Off {
         return show(app, target, query).await;
@@ -299,9 +308,9 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
         email,
         shares_contact: data.text("share_contact") == "yes",
         message: text("message"),
+        partner: attribute(app, &link).await?,
         designation: Some(link.designation).filter(|text| !text.is_empty()),
         dedication,
-        partner: link.partner,
     };
     let mut new = new.into_donation(&app.secret, &app.config.giving, app.clock.millis());
     // A form that is sent twice starts one donation and counts once.

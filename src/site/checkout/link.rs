@@ -21,7 +21,7 @@ const MAX_SUGGESTED_AMOUNTS: usize = 6;
 const MAX_TEXT_CHARS: usize = 255;
 
 /// All parameters of a donate link.
-const PARAMETERS: [&str; 16] = [
+const PARAMETERS: [&str; 17] = [
     "amount",
     "suggestedAmounts",
     "min_value",
@@ -37,6 +37,7 @@ const PARAMETERS: [&str; 16] = [
     "designation",
     "share_info",
     "require_share_info",
+    "webhook_token",
     embedding::PARAMETER,
 ];
 /// The parameters that fill in fields of the form, which the form then sends itself.
@@ -58,6 +59,8 @@ pub struct DonateLink {
     /// Whether the donor must share the contact to give.
     pub requires_contact: bool,
     pub partner: Partner,
+    /// The public token of a webhook endpoint, whose account the donation is attributed to.
+    pub webhook_token: String,
     query: String,
 }
 
@@ -93,6 +96,7 @@ impl DonateLink {
             shares_contact: is_true(&text("share_info")),
             requires_contact: is_true(&text("require_share_info")),
             partner,
+            webhook_token: text("webhook_token"),
             query: query.to_owned(),
         })
     }

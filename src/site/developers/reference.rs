@@ -9,7 +9,7 @@ use percent_encoding::utf8_percent_encode;
 use serde_json::Value;
 
 /// The operations that most people need first, in the order of the menu. The others follow.
-const ORDER: [&str; 8] = [
+const ORDER: [&str; 11] = [
     "details",
     "search",
     "browse",
@@ -18,6 +18,9 @@ const ORDER: [&str; 8] = [
     "raised",
     "create",
     "fundraisers",
+    "createWebhook",
+    "events",
+    "donations",
 ];
 const TEXTS: &Reference = &DEVELOPERS_EN.reference;
 
