@@ -12,7 +12,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh clients/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test test-quick cluster faults fault-ledger fault-journal fault-backup hostile card-testing fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs test-reconcile clients test-mcp
+.PHONY: help run build test test-quick cluster faults fault-ledger fault-journal fault-webhooks fault-backup hostile card-testing fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs test-reconcile clients test-mcp
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -58,6 +58,9 @@ fault-ledger: ## Kill the server while it writes donations and fundraisers: ROUN
 
 # The former name.
 fault-journal: fault-ledger
+
+fault-webhooks: ## Kill servers that send events to failing receivers: ROUNDS=100 on each database
+	CAUSEWAY_WEBHOOK_ROUNDS=$(or $(ROUNDS),100) CAUSEWAY_WEBHOOK_EVENTS=250 tests/with-services.sh cargo test --test faults webhooks -- --nocapture
 
 fault-backup: ## Back up under writes and restore elsewhere: ROUNDS=20 on each database
 	CAUSEWAY_BACKUP_ROUNDS=$(or $(ROUNDS),20) tests/with-services.sh cargo test --test faults backup -- --nocapture

@@ -115,6 +115,7 @@ const NOT_EXPLAINED: &[(&str, &str)] = &[
 /// Tables with one row, or one for each server or topic.
 const SMALL_TABLES: &[&str] = &[
     "accepted_anchors",
+    "event_sources",
     "ledger_anchor",
     "ledger_checkpoint",
     "ledger_head",

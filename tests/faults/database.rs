@@ -146,6 +146,24 @@ impl TestDatabase {
         });
     }
 
+    /// Changes rows from outside.
+    pub fn change(&self, sql: &'static str) {
+        block_on(async {
+            match self {
+                TestDatabase::Sqlite(path) => {
+                    let mut connection = SqliteConnectOptions::new().filename(path).connect().await?;
+                    connection.execute(sql).await?;
+                    SqliteConnection::close(connection).await
+                }
+                TestDatabase::Postgres { url, .. } | TestDatabase::OwnServer { url } => {
+                    let mut connection = PgConnection::connect(url).await?;
+                    connection.execute(sql).await?;
+                    connection.close().await
+                }
+            }
+        });
+    }
+
     /// The number that a query returns.
     pub fn number(&self, sql: &'static str) -> i64 {
         block_on(async {
