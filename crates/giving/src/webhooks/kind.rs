@@ -63,7 +63,7 @@ impl EventKind {
     }
 
     /// Returns whether it is about a donation.
-    pub const fn is_donation(self) -> bool {
+    pub(crate) const fn is_donation(self) -> bool {
         matches!(
             self,
             EventKind::DonationSucceeded

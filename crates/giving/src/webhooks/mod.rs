@@ -15,7 +15,7 @@ pub mod endpoints;
 pub mod events;
 pub mod kind;
 pub mod schedule;
-pub mod url;
+mod url;
 
 use directory::Directory;
 use platform::clock::Clock;

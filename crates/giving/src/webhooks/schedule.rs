@@ -19,15 +19,15 @@ const DELAYS: [i64; 9] = [
     24 * HOUR,
 ];
 /// The attempts to deliver an event to an endpoint that accepts others.
-pub const MAX_ATTEMPTS: i64 = 10;
+const MAX_ATTEMPTS: i64 = 10;
 /// After so many failures in a row, only the oldest event is tried.
-pub const FAILING_AFTER: i64 = 10;
+const FAILING_AFTER: i64 = 10;
 /// An endpoint is disabled after so much time of nothing but failures.
-pub const DISABLED_AFTER_MILLIS: i64 = 5 * DAY_MILLIS;
+const DISABLED_AFTER_MILLIS: i64 = 5 * DAY_MILLIS;
 /// The longest pause that a receiver can ask for.
 const MAX_RETRY_AFTER: i64 = 24 * HOUR;
 /// The attempts in progress for one endpoint.
-pub const MAX_IN_FLIGHT: usize = 8;
+const MAX_IN_FLIGHT: usize = 8;
 /// The same until an endpoint has accepted an event, and after a failure, so that receivers that hang leave most of a
 /// server to others.
 const CAUTIOUS_IN_FLIGHT: usize = 2;
@@ -80,7 +80,7 @@ impl Health {
     };
 
     /// The number of attempts that may be in progress.
-    pub fn max_in_flight(self) -> usize {
+    pub(super) fn max_in_flight(self) -> usize {
         match self.status {
             Status::Enabled if self.failures == 0 && self.succeeded_at.is_some() => MAX_IN_FLIGHT,
             Status::Enabled => CAUTIOUS_IN_FLIGHT,
@@ -92,7 +92,7 @@ impl Health {
 
 /// The outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub(super) enum Outcome {
     Delivered,
     /// The receiver says that it is gone for good (410).
     Gone,
@@ -104,7 +104,7 @@ pub enum Outcome {
 
 /// What becomes of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub(super) enum Next {
     Delivered,
     RetryAt(i64),
     GiveUp,
@@ -112,7 +112,7 @@ pub enum Next {
 
 /// What follows from an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decision {
+pub(super) struct Decision {
     pub health: Health,
     pub next: Next,
     /// Whether events that wait for their next attempt are due now.
@@ -123,13 +123,13 @@ pub struct Decision {
 
 /// Why an endpoint was disabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DisabledBecause {
+pub(super) enum DisabledBecause {
     Gone,
     FiveDays,
 }
 
 /// Decides what follows from the outcome of an attempt. `attempts` includes this one; `random` is any number.
-pub fn decide(health: Health, attempts: i64, outcome: Outcome, now: i64, random: u64) -> Decision {
+pub(super) fn decide(health: Health, attempts: i64, outcome: Outcome, now: i64, random: u64) -> Decision {
     match outcome {
         Outcome::Delivered => Decision {
             health: Health {
@@ -209,7 +209,7 @@ fn jittered(delay: i64, random: u64) -> i64 {
 }
 
 /// Parses the header `Retry-After`: seconds, or a date. Returns milliseconds from now on.
-pub fn parse_retry_after(text: &str, now: i64) -> Option<i64> {
+pub(super) fn parse_retry_after(text: &str, now: i64) -> Option<i64> {
     let text = text.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(text.parse::<i64>().unwrap_or(i64::MAX).saturating_mul(SECOND));

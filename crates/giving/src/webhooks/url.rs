@@ -9,14 +9,14 @@ const MAX_BYTES: usize = 2_000;
 
 /// A URL that passed the rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EndpointUrl {
+pub(crate) struct EndpointUrl {
     text: String,
     host: String,
 }
 
 /// Why a URL is refused. The message says what to send instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum InvalidUrl {
+pub(crate) enum InvalidUrl {
     #[error("send a URL of at most {MAX_BYTES} bytes")]
     TooLong,
     #[error(
@@ -39,7 +39,11 @@ pub enum InvalidUrl {
 
 impl EndpointUrl {
     /// Parses a URL. With `allows_private`, it may be plain HTTP on this machine, and have any port there.
-    pub fn parse(text: &str, allows_private: bool, ours: &PublicUrl) -> Result<EndpointUrl, InvalidUrl> {
+    pub(crate) fn parse(
+        text: &str,
+        allows_private: bool,
+        ours: &PublicUrl,
+    ) -> Result<EndpointUrl, InvalidUrl> {
         if text.len() > MAX_BYTES {
             return Err(InvalidUrl::TooLong);
         }
@@ -95,11 +99,11 @@ impl EndpointUrl {
         })
     }
 
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
 
-    pub fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         &self.host
     }
 }

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 /// The attempts of a server that are in progress at the same time.
-pub const MAX_IN_FLIGHT: usize = 64;
+const MAX_IN_FLIGHT: usize = 64;
 /// How long an attempt may take with reading what is sent.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(POST_TIMEOUT.as_secs() + 15);
 /// How long a delivery belongs to the server that sends it.

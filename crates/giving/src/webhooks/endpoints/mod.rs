@@ -18,9 +18,9 @@ use thiserror::Error;
 use uuid::Uuid;
 
 /// The most endpoints of an account.
-pub const MAX_ENDPOINTS: i64 = 20;
+const MAX_ENDPOINTS: i64 = 20;
 /// How long a rotated secret signs next to its replacement.
-pub const ROTATION_OVERLAP_MILLIS: i64 = DAY_MILLIS;
+const ROTATION_OVERLAP_MILLIS: i64 = DAY_MILLIS;
 
 const SECRET: &str = "webhook secret";
 const BEARER: &str = "webhook bearer";
