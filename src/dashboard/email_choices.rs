@@ -45,7 +45,10 @@ fn label(t: &EmailChoices, kind: NoticeKind) -> &'static str {
         NoticeKind::Return => t.returned,
         NoticeKind::GoalReached => t.goal_reached,
         NoticeKind::Ending => t.ending,
-        NoticeKind::Decision | NoticeKind::SignIn | NoticeKind::ExposedKey => t.always,
+        NoticeKind::WebhookFailing => t.webhook_failing,
+        NoticeKind::Decision | NoticeKind::SignIn | NoticeKind::ExposedKey | NoticeKind::WebhookDisabled => {
+            t.always
+        }
     }
 }
 

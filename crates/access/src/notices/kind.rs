@@ -14,10 +14,13 @@ pub enum NoticeKind {
     Decision,
     SignIn,
     ExposedKey,
+    /// A webhook endpoint fails for a day.
+    WebhookFailing,
+    WebhookDisabled,
 }
 
 impl NoticeKind {
-    pub const ALL: [NoticeKind; 7] = [
+    pub const ALL: [NoticeKind; 9] = [
         NoticeKind::Donation,
         NoticeKind::Return,
         NoticeKind::GoalReached,
@@ -25,6 +28,8 @@ impl NoticeKind {
         NoticeKind::Decision,
         NoticeKind::SignIn,
         NoticeKind::ExposedKey,
+        NoticeKind::WebhookFailing,
+        NoticeKind::WebhookDisabled,
     ];
 
     /// Returns the name in the database and in links.
@@ -37,6 +42,8 @@ impl NoticeKind {
             NoticeKind::Decision => "decision",
             NoticeKind::SignIn => "sign-in",
             NoticeKind::ExposedKey => "exposed-key",
+            NoticeKind::WebhookFailing => "webhook-failing",
+            NoticeKind::WebhookDisabled => "webhook-disabled",
         }
     }
 
@@ -47,8 +54,15 @@ impl NoticeKind {
     /// Returns whether the owner may stop these emails. The others are about security, or about what the owner has to know.
     pub fn is_optional(self) -> bool {
         match self {
-            NoticeKind::Donation | NoticeKind::Return | NoticeKind::GoalReached | NoticeKind::Ending => true,
-            NoticeKind::Decision | NoticeKind::SignIn | NoticeKind::ExposedKey => false,
+            NoticeKind::Donation
+            | NoticeKind::Return
+            | NoticeKind::GoalReached
+            | NoticeKind::Ending
+            | NoticeKind::WebhookFailing => true,
+            NoticeKind::Decision
+            | NoticeKind::SignIn
+            | NoticeKind::ExposedKey
+            | NoticeKind::WebhookDisabled => false,
         }
     }
 
@@ -62,6 +76,8 @@ impl NoticeKind {
             NoticeKind::Decision => "decisions about your fundraisers",
             NoticeKind::SignIn => "sign-ins to your account",
             NoticeKind::ExposedKey => "exposed keys",
+            NoticeKind::WebhookFailing => "webhook endpoints that fail",
+            NoticeKind::WebhookDisabled => "webhook endpoints that were disabled",
         }
     }
 }

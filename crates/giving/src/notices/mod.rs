@@ -255,7 +255,7 @@ impl GivingNotices<'_> {
             let (account, notice) = match email {
                 Planned::Owner(account, notice) => (account, notice),
                 Planned::OwnerOnce(account, notice, fundraiser, once) => {
-                    if !store::mark(tx, fundraiser, once, now).await? {
+                    if !store::mark(tx, fundraiser.0, once, now).await? {
                         continue;
                     }
                     (account, notice)
@@ -315,6 +315,17 @@ impl DisputeStatus {
 /// Emails that are composed and not queued yet.
 #[derive(Debug)]
 pub(crate) struct PlannedEmails(Vec<Planned>);
+
+/// Marks that the owner of a webhook endpoint was emailed about its failures since a time. Returns `false` if it was marked
+/// before.
+pub(crate) async fn mark_endpoint(
+    tx: &mut Tx,
+    endpoint: Uuid,
+    failing_since: i64,
+    now: i64,
+) -> sqlx::Result<bool> {
+    store::mark(tx, endpoint, (Once::EndpointFailing, failing_since), now).await
+}
 
 /// Reads a row of the outbox about an entry.
 fn parse(event: &Event) -> Option<(EntryEvent, Mode)> {

@@ -41,6 +41,7 @@ from_row!(Event {
 pub(super) enum Once {
     Goal,
     Ending,
+    EndpointFailing,
 }
 
 impl Once {
@@ -48,6 +49,7 @@ impl Once {
         match self {
             Once::Goal => "goal",
             Once::Ending => "ending",
+            Once::EndpointFailing => "endpoint-failing",
         }
     }
 }
@@ -76,11 +78,11 @@ pub(super) async fn find_refunded(db: &Db, entry: i64) -> sqlx::Result<Option<(S
 /// Marks what an email is sent for. Returns `false` if it was marked before.
 pub(super) async fn mark(
     tx: &mut Tx,
-    fundraiser: FundraiserId,
+    subject: Uuid,
     (once, about): (Once, i64),
     now: i64,
 ) -> sqlx::Result<bool> {
-    let mark = query(MARK).bind(fundraiser.0).bind(once.as_str()).bind(about);
+    let mark = query(MARK).bind(subject).bind(once.as_str()).bind(about);
     Ok(tx.execute(mark.bind(now)).await? > 0)
 }
 

@@ -10,7 +10,6 @@ use super::{Attempt, Render, State};
 use crate::webhooks::Webhooks;
 use crate::webhooks::endpoints::{Endpoint, store as endpoints};
 use crate::webhooks::schedule::{DisabledBecause, Next, Status, decide};
-use access::accounts;
 use platform::db::Tx;
 use platform::mail::PreparedEmail;
 use platform::outbound::post::POST_TIMEOUT;
@@ -231,8 +230,8 @@ impl Sender {
         };
         endpoints::set_health(tx, id, endpoint.health, reason, disabled_at).await?;
         match disabled {
-            Some(because) => self.notify(tx, &endpoint, because).await,
-            None => Ok(None),
+            Some(because) => self.webhooks.queue_disabled(tx, &endpoint, because).await,
+            None => self.webhooks.queue_failing(tx, &endpoint).await,
         }
     }
 
@@ -275,21 +274,6 @@ impl Sender {
         // Not before now, so that the others have their turn.
         endpoints::set_due(tx, id, next.map(|next| next.max(now))).await?;
         Ok(leased)
-    }
-
-    /// Queues an email to the owner of an endpoint that was disabled.
-    async fn notify(
-        &self,
-        tx: &mut Tx,
-        endpoint: &Endpoint,
-        because: DisabledBecause,
-    ) -> sqlx::Result<Option<PreparedEmail>> {
-        let account = accounts::store::find_by_id(&self.webhooks.db, endpoint.account).await?;
-        let email = account.and_then(|account| self.webhooks.disabled_email(&account, endpoint, because));
-        match email {
-            Some(email) => Ok(Some(self.webhooks.mailer.prepare(tx, email).await?)),
-            None => Ok(None),
-        }
     }
 }
 
