@@ -35,7 +35,7 @@ pub(super) struct Asked {
 /// What became of a check.
 pub(super) enum Outcome {
     Passed,
-    Asked(Asked),
+    Asked(Box<Asked>),
 }
 
 impl Asked {
@@ -98,7 +98,7 @@ pub(super) async fn submit(
     } else {
         asked.is_unproven = true;
     }
-    Ok(Outcome::Asked(asked))
+    Ok(Outcome::Asked(Box::new(asked)))
 }
 
 fn is_signed(app: &App, donation: &Donation, token: &str) -> bool {

@@ -136,7 +136,7 @@ pub async fn pay(
                     target,
                     form,
                     embedder,
-                    Some(asked),
+                    Some(*asked),
                 )
                 .await;
             }

@@ -59,10 +59,11 @@ impl Target {
 
     async fn of_fundraiser(app: &App, fundraiser: &Fundraiser) -> Result<Target> {
         let texts = &Layout::new(Section::Other).p.give;
-        let account = match fundraiser.is_multiple() {
-            // One charge has one account.
-            true => None,
-            false => find_account(app, fundraiser.nonprofit).await?,
+        // One charge has one account.
+        let account = if fundraiser.is_multiple() {
+            None
+        } else {
+            find_account(app, fundraiser.nonprofit).await?
         };
         Ok(Target {
             nonprofit: fundraiser.nonprofit,
