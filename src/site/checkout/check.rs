@@ -123,10 +123,7 @@ async fn send_link(app: &App, client: Client, donation: &Donation, data: &FormDa
     // The token is in the query, which is never logged.
     let link = format!("{}{}?{TOKEN}={token}", app.site.public_url, asked.action);
     let amount = donation.amount.to_string();
-    app.mail.send(&Email {
-        to: to.to_string(),
-        subject: t.check_subject.to_owned(),
-        text: fill(t.check_text, &[("link", &link), ("amount", &amount)]),
-    });
+    let text = fill(t.check_text, &[("link", &link), ("amount", &amount)]);
+    app.mail.send(&Email::new(to.as_str(), t.check_subject, text));
     asked.is_sent = true;
 }

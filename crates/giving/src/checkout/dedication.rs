@@ -117,11 +117,7 @@ pub(super) fn notice(
         "About the recipient: {public_url}{path}\n\n\
          The donor asked us to tell you. We send this email once, and do not use your address for anything else.\n"
     );
-    Some(Email {
-        to: notice.email.to_string(),
-        subject,
-        text,
-    })
+    Some(Email::new(notice.email.as_str(), subject, text))
 }
 
 #[cfg(test)]
