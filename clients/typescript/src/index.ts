@@ -11,6 +11,7 @@ export type {
   CauseBody as Cause,
   DetailsData as NonprofitDetails,
   DirectoryBody as Directory,
+  DonationBody as Donation,
   FinancesBody as Finances,
   FundraiserBody as Fundraiser,
   FundraiserChangeInput,

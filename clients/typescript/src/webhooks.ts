@@ -1,4 +1,5 @@
 import { CausewayError } from './errors.js';
+import type * as wire from './generated/types.gen.js';
 
 /** The webhook was not sent by the server, was changed on its way, or is too old. Answer with status 400 and ignore it. */
 export class WebhookVerificationError extends CausewayError {
@@ -15,43 +16,26 @@ export interface VerifyOptions {
   now?: number;
 }
 
-/** What is about a donation, in the events whose names start with `donation.`. Amounts are in cents. */
-export interface DonationEventData {
-  id: string;
-  livemode: boolean;
-  amount: number;
-  [field: string]: unknown;
-}
-
-/** What is about a fundraiser, in the events whose names start with `fundraiser.`. */
-export interface FundraiserEventData {
-  id: string;
-  [field: string]: unknown;
-}
-
-type EventOf<Type extends string, Data> = {
-  /** The ID of the event. Store it: a webhook that arrives twice has the same. */
-  id: string;
-  type: Type;
-  /** When it happened. It strictly increases for one donation, fundraiser or nonprofit. */
-  timestamp: string;
-  data: Data;
-};
-
 /** An event. Compare `type` to know what `data` is. */
-export type WebhookEvent =
-  | EventOf<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed', DonationEventData>
-  | EventOf<
-      | 'fundraiser.created'
-      | 'fundraiser.updated'
-      | 'fundraiser.closed'
-      | 'fundraiser.reopened'
-      | 'fundraiser.hidden'
-      | 'fundraiser.shown'
-      | 'fundraiser.goal_reached',
-      FundraiserEventData
-    >
-  | EventOf<'nonprofit.updated' | 'directory.updated' | 'ping', Record<string, unknown>>;
+export type WebhookEvent = {
+  /** Store it: a webhook that arrives twice has the same. */
+  id: string;
+} & (
+  | wire.EventDonationSucceededWebhookPayload
+  | wire.EventDonationRefundedWebhookPayload
+  | wire.EventDonationDisputedWebhookPayload
+  | wire.EventDonationDisputeClosedWebhookPayload
+  | wire.EventFundraiserCreatedWebhookPayload
+  | wire.EventFundraiserUpdatedWebhookPayload
+  | wire.EventFundraiserClosedWebhookPayload
+  | wire.EventFundraiserReopenedWebhookPayload
+  | wire.EventFundraiserHiddenWebhookPayload
+  | wire.EventFundraiserShownWebhookPayload
+  | wire.EventFundraiserGoalReachedWebhookPayload
+  | wire.EventNonprofitUpdatedWebhookPayload
+  | wire.EventDirectoryUpdatedWebhookPayload
+  | wire.EventPingWebhookPayload
+);
 
 /**
  * Verifies the signature of a webhook, and returns its event. `body` is the body as it arrived, before it is parsed;

@@ -8,6 +8,9 @@ from ._generated.models import CauseBody as Cause
 from ._generated.models import ChangesBody as ChangesPage
 from ._generated.models import DetailsData as NonprofitDetails
 from ._generated.models import DirectoryBody as Directory
+from ._generated.models import DonationBody as Donation
+from ._generated.models import EventBody as Event
+from ._generated.models import EventsBody as EventsPage
 from ._generated.models import FinancesBody as Finances
 from ._generated.models import FundraiserBody as Fundraiser
 from ._generated.models import FundraisersBody as FundraisersPage
@@ -54,6 +57,9 @@ __all__ = [
     "ChangesPage",
     "ConnectionError",
     "Directory",
+    "Donation",
+    "Event",
+    "EventsPage",
     "ExportPart",
     "FieldError",
     "Finances",
