@@ -160,41 +160,8 @@ impl Webhook {
                 let created = webhooks.create(owner, input).await.map_err(to_error)?;
                 print_secret(output, &created)
             }
-            Webhook::List { account } => {
-                let owner = find_owner(app, &account).await?;
-                let listed = webhooks.list(owner.account).await?;
-                let json: Vec<Value> = listed.iter().map(to_json).collect();
-                output.print(&json!({"webhooks": json}), || match &*listed {
-                    [] => "no webhook endpoints yet; create one with causeway webhook create".to_owned(),
-                    listed => listed.iter().map(to_line).collect::<Vec<_>>().join("\n"),
-                })
-            }
-            Webhook::Show { endpoint } => {
-                let owner = find_owner(app, &endpoint.account).await?;
-                let found = webhooks
-                    .find(owner.account, endpoint.id)
-                    .await
-                    .map_err(to_error)?;
-                let traffic = webhooks.traffic(found.id).await?;
-                let mut json = to_json(&found);
-                json["waiting"] = traffic.waiting.into();
-                json["delivered"] = traffic.delivered.into();
-                json["failed"] = traffic.failed.into();
-                json["p99"] = traffic.p99.into();
-                output.print(&json, || {
-                    let p99 = traffic
-                        .p99
-                        .map(|millis| format!("; 99% of answers within {millis} ms"));
-                    format!(
-                        "{}\n  {} waiting; of the last deliveries, {} delivered and {} failed{}",
-                        to_line(&found),
-                        traffic.waiting,
-                        traffic.delivered,
-                        traffic.failed,
-                        p99.unwrap_or_default()
-                    )
-                })
-            }
+            Webhook::List { account } => list(app, output, &account).await,
+            Webhook::Show { endpoint } => show(app, output, &endpoint).await,
             Webhook::Disable { endpoint, reason } => {
                 let reason = parse_line("the reason", &reason, 200)?;
                 let owner = find_owner(app, &endpoint.account).await?;
@@ -219,19 +186,7 @@ impl Webhook {
                 let rotated = webhooks.rotate(owner, endpoint.id).await.map_err(to_error)?;
                 print_secret(output, &rotated)
             }
-            Webhook::Deliveries { endpoint } => {
-                let owner = find_owner(app, &endpoint.account).await?;
-                let filter = DeliveryFilter::default();
-                let listed = webhooks
-                    .list_deliveries(owner.account, endpoint.id, &filter, MAX_DELIVERIES)
-                    .await;
-                let listed = listed.map_err(to_error)?;
-                let json: Vec<Value> = listed.iter().map(delivery_to_json).collect();
-                output.print(&json!({"deliveries": json}), || match &*listed {
-                    [] => "no deliveries yet".to_owned(),
-                    listed => listed.iter().map(delivery_to_line).collect::<Vec<_>>().join("\n"),
-                })
-            }
+            Webhook::Deliveries { endpoint } => list_deliveries(app, output, &endpoint).await,
             Webhook::Retry { endpoint, delivery } => {
                 let owner = find_owner(app, &endpoint.account).await?;
                 let retried = webhooks
@@ -256,6 +211,58 @@ impl Webhook {
             }
         }
     }
+}
+
+async fn list(app: &App, output: Output, account: &str) -> anyhow::Result<()> {
+    let owner = find_owner(app, account).await?;
+    let listed = app.giving.webhooks.list(owner.account).await?;
+    let json: Vec<Value> = listed.iter().map(to_json).collect();
+    output.print(&json!({"webhooks": json}), || match &*listed {
+        [] => "no webhook endpoints yet; create one with causeway webhook create".to_owned(),
+        listed => listed.iter().map(to_line).collect::<Vec<_>>().join("\n"),
+    })
+}
+
+async fn show(app: &App, output: Output, endpoint: &EndpointArgs) -> anyhow::Result<()> {
+    let webhooks = &app.giving.webhooks;
+    let owner = find_owner(app, &endpoint.account).await?;
+    let found = webhooks.find(owner.account, endpoint.id).await;
+    let found = found.map_err(to_error)?;
+    let traffic = webhooks.traffic(found.id).await?;
+    let mut json = to_json(&found);
+    json["waiting"] = traffic.waiting.into();
+    json["delivered"] = traffic.delivered.into();
+    json["failed"] = traffic.failed.into();
+    json["p99"] = traffic.p99.into();
+    output.print(&json, || {
+        let p99 = traffic
+            .p99
+            .map(|millis| format!("; 99% of answers within {millis} ms"));
+        format!(
+            "{}\n  {} waiting; of the last deliveries, {} delivered and {} failed{}",
+            to_line(&found),
+            traffic.waiting,
+            traffic.delivered,
+            traffic.failed,
+            p99.unwrap_or_default()
+        )
+    })
+}
+
+async fn list_deliveries(app: &App, output: Output, endpoint: &EndpointArgs) -> anyhow::Result<()> {
+    let owner = find_owner(app, &endpoint.account).await?;
+    let filter = DeliveryFilter::default();
+    let listed = app
+        .giving
+        .webhooks
+        .list_deliveries(owner.account, endpoint.id, &filter, MAX_DELIVERIES)
+        .await;
+    let listed = listed.map_err(to_error)?;
+    let json: Vec<Value> = listed.iter().map(delivery_to_json).collect();
+    output.print(&json!({"deliveries": json}), || match &*listed {
+        [] => "no deliveries yet".to_owned(),
+        listed => listed.iter().map(delivery_to_line).collect::<Vec<_>>().join("\n"),
+    })
 }
 
 async fn find_owner(app: &App, account: &str) -> anyhow::Result<Owner> {

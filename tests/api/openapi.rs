@@ -146,18 +146,8 @@ async fn examples_have_the_shape_of_real_responses(world: &World) {
         if name == "export" {
             continue;
         }
-        let mut path = path.clone();
-        for parameter in operation["parameters"].as_array().into_iter().flatten() {
-            let placeholder = format!("{{{}}}", parameter["name"].as_str().unwrap());
-            let value = match placeholder.as_str() {
-                "{id}" if path.contains("/webhook/") => webhook.as_str(),
-                "{id}" if path.contains("/donation/") => donation.as_str(),
-                "{id}" => id.as_str(),
-                "{delivery}" => delivery.as_str(),
-                _ => parameter["example"].as_str().unwrap_or_default(),
-            };
-            path = path.replace(&placeholder, &value.replace(' ', "%20"));
-        }
+        let ids = [&id, &webhook, &delivery, &donation];
+        let mut path = fill(path, operation, ids.map(String::as_str));
         if name == "changes" {
             let before = organizer
                 .write(200, &Method::GET, &path, String::new(), &[])
@@ -225,6 +215,24 @@ async fn examples_have_the_shape_of_real_responses(world: &World) {
             "src/api/examples/{name}.json: run this story with CAUSEWAY_RECORD_EXAMPLES=1, then make openapi"
         );
     }
+}
+
+/// Fills in the parameters of a path: the IDs of a fundraiser, of a webhook endpoint, of a delivery and of a donation, or what
+/// the description has as an example.
+fn fill(path: &str, operation: &Value, [fundraiser, webhook, delivery, donation]: [&str; 4]) -> String {
+    let mut filled = path.to_owned();
+    for parameter in operation["parameters"].as_array().into_iter().flatten() {
+        let placeholder = format!("{{{}}}", parameter["name"].as_str().unwrap());
+        let value = match placeholder.as_str() {
+            "{id}" if path.contains("/webhook/") => webhook,
+            "{id}" if path.contains("/donation/") => donation,
+            "{id}" => fundraiser,
+            "{delivery}" => delivery,
+            _ => parameter["example"].as_str().unwrap_or_default(),
+        };
+        filled = filled.replace(&placeholder, &value.replace(' ', "%20"));
+    }
+    filled
 }
 
 /// Returns the types of the fields of a value, and of the first item of each list.
