@@ -79,7 +79,7 @@ macro_rules! due {
 }
 const DUE: &str = due!("");
 const LOCK_DUE: &str = due!(" for update of e skip locked");
-const LIST_BUSY: &str = "select id from webhook_endpoints where due_at is not null and status = 'enabled' \
+const LIST_BUSY: &str = "select id from webhook_endpoints where due_at is not null and status <> 'disabled' and status = 'enabled' \
      and deleted_at is null order by due_at limit 100";
 const COUNT_BY_STATUS: &str =
     "select status, count(*) from webhook_endpoints where deleted_at is null group by status";
