@@ -114,6 +114,12 @@ impl Bank {
         (status, serde_json::from_str(&text).unwrap_or(Value::Null))
     }
 
+    /// Removes all faults of the simulator.
+    pub async fn remove_faults(&self) {
+        let request = self.http.delete(format!("{}/simulator/faults", self.url));
+        assert!(request.send().await.unwrap().status().is_success());
+    }
+
     /// Calls the API of the simulator, as another program with the same key would.
     pub async fn call(&self, path: &str, form: &str) -> Value {
         let request = self.http.post(format!("{}/v1/{path}", self.url));

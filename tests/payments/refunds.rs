@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 on_both_databases!(
     a_refund_goes_back_to_the_donor_once,
+    a_refund_whose_answer_is_an_error_is_found_at_stripe,
     a_refund_from_the_dashboard_of_stripe_is_entered,
     a_refund_that_fails_is_reversed,
     a_dispute_that_is_won_gives_the_money_back,
@@ -47,11 +48,12 @@ async fn a_refund_goes_back_to_the_donor_once(world: &World) {
     bank.give("25", VALID_CARD).await;
     bank.settle(world).await;
     let payments = bank.app.payments().unwrap();
-    // The answer is lost, and the operator asks again.
-    let fault = json!({ "kind": "hang_up_after", "method": "POST", "path": "/v1/refunds", "count": 3 });
+    // All answers are lost, also those to the question what became of it, and the operator asks again.
+    let fault = json!({ "kind": "hang_up_after", "path": "/v1/refunds" });
     bank.control("faults", fault).await;
     let part = Some(Cents::new(500));
     payments.refund(donation(world).await, part).await.unwrap_err();
+    bank.remove_faults().await;
     let first = payments.refund(donation(world).await, part).await.unwrap();
     bank.settle(world).await;
     assert_eq!(world.texts(STATES).await, ["completed"]);
@@ -177,5 +179,22 @@ async fn a_lost_dispute_keeps_the_money_away_and_an_inquiry_moves_none(world: &W
         ]
     );
     assert_eq!(world.texts(STATES).await, ["disputed"]);
+    bank.assert_reconciled().await;
+}
+
+async fn a_refund_whose_answer_is_an_error_is_found_at_stripe(world: &World) {
+    let bank = Bank::open(world).await;
+    bank.give("25", VALID_CARD).await;
+    bank.settle(world).await;
+    // Stripe acts, answers with an error, and repeats that for a day.
+    let fault = json!({ "kind": "error_after", "method": "POST", "path": "/v1/refunds", "count": 1 });
+    bank.control("faults", fault).await;
+    let payments = bank.app.payments().unwrap();
+    let part = Some(Cents::new(500));
+    let refund = payments.refund(donation(world).await, part).await.unwrap();
+    bank.settle(world).await;
+    let refunds = bank.read("refunds").await;
+    assert_eq!(refunds["data"].as_array().unwrap().len(), 1, "{refunds}");
+    assert_eq!(refunds["data"][0]["id"], refund.id.as_str());
     bank.assert_reconciled().await;
 }

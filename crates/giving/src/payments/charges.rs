@@ -32,6 +32,16 @@ impl Payments<'_> {
         let (db, now) = (self.settlement.db, self.settlement.clock.millis());
         match session.status.as_deref() {
             Some("expired") if self.is_current(id, &session).await? => store::expire(db, id, now).await?,
+            // The donor can still pay, and may have been declined before.
+            Some("open") => {
+                let intent = session.payment_intent.as_ref().and_then(Reference::object);
+                let charge = intent.and_then(|intent| intent.latest_charge.as_ref()?.object());
+                let found = store::find(db, id).await?;
+                let is_started = found.is_some_and(|donation| donation.state == State::Started);
+                if let Some(charge) = charge.filter(|_| is_started) {
+                    self.apply_charge(charge, account, urgency).await?;
+                }
+            }
             Some("complete") => {
                 let session = match &session.payment_intent {
                     Some(Reference::Id(_)) => self.stripe.find_session(&session.id, account, urgency).await?,
@@ -197,16 +207,23 @@ impl Payments<'_> {
 
     /// Refunds a charge for a donation that another charge has paid, and lists it.
     async fn refund_second(self, donation: &Donation, charge: &Charge) -> Result<()> {
-        let form = Form::new().set("charge", &charge.id).set("reason", "duplicate");
-        if charge.amount_refunded < charge.amount {
-            let key = format!("{}-second", charge.id);
-            let account = donation.account.as_deref();
-            self.stripe.create_refund(form, key, account).await?;
-            tracing::warn!(donation = %donation.id, charge = charge.id, "refunded a second charge");
-        }
-        let amount = Cents::new(charge.amount);
         let kind = DifferenceKind::SecondCharge;
-        self.list_charge(charge, kind, amount).await
+        self.list_charge(charge, kind, Cents::new(charge.amount)).await?;
+        if charge.amount_refunded >= charge.amount {
+            return Ok(());
+        }
+        let form = Form::new().set("charge", &charge.id).set("reason", "duplicate");
+        let key = format!("{}-second", charge.id);
+        let account = donation.account.as_deref();
+        match self.stripe.create_refund(form, key, account).await {
+            Ok(_) => tracing::warn!(donation = %donation.id, charge = charge.id, "refunded a second charge"),
+            // It was refunded since, or is disputed: the operator sees it in the list.
+            Err(error) if error.is_refused() => {
+                tracing::warn!(%error, charge = charge.id, "could not refund a second charge");
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
     }
 
     async fn list_charge(self, charge: &Charge, kind: DifferenceKind, expected: Cents) -> Result<()> {

@@ -20,9 +20,11 @@ impl Payments<'_> {
         urgency: Urgency,
     ) -> Result<()> {
         let dispute = self.stripe.find_dispute(id, account, urgency).await?;
-        let Some(donation) = self.find_charged(dispute.charge.id(), account, urgency).await? else {
-            return Ok(());
-        };
+        self.refresh_withdrawals(dispute.charge.id(), account, urgency)
+            .await
+    }
+
+    pub(crate) async fn apply_dispute(self, dispute: &Dispute, donation: &Donation) -> Result<()> {
         let row = DisputeRow {
             id: dispute.id.clone(),
             donation: donation.id,
@@ -35,37 +37,7 @@ impl Payments<'_> {
                 .and_then(|details| details.due_by),
             opened_at: dispute.created.saturating_mul(1_000),
         };
-        self.store_dispute(&row, &donation).await?;
-        self.apply_dispute(&dispute, &donation).await?;
-        self.settlement.settle(donation).await?;
-        Ok(())
-    }
-
-    /// Stores a dispute, and queues the emails about it in the same transaction if it was opened or decided.
-    async fn store_dispute(self, row: &DisputeRow, donation: &Donation) -> Result<()> {
-        let settlement = self.settlement;
-        let notices = GivingNotices {
-            db: settlement.db,
-            notices: settlement.notices(),
-            counts_test: self.mode.is_test(),
-            time_zone: settlement.time_zone,
-        };
-        let status = DisputeStatus::of_stripe(&row.status);
-        let planned = notices.plan_dispute(donation, row.amount, status).await?;
-        let mut tx = settlement.db.write().await?;
-        let before = store::set_dispute(&mut tx, row, settlement.clock.millis()).await?;
-        let has_changed = before.is_none_or(|before| DisputeStatus::of_stripe(&before) != status);
-        let prepared = if has_changed {
-            notices.queue_planned(&mut tx, planned).await?
-        } else {
-            Vec::new()
-        };
-        tx.commit().await?;
-        notices.dispatch(prepared);
-        Ok(())
-    }
-
-    async fn apply_dispute(self, dispute: &Dispute, donation: &Donation) -> Result<()> {
+        self.store_dispute(&row, donation).await?;
         let recorder = self.settlement.recorder;
         for transaction in &dispute.balance_transactions {
             if transaction.amount < 0 {
@@ -91,6 +63,30 @@ impl Payments<'_> {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Stores a dispute, and queues the emails about it in the same transaction if it was opened or decided.
+    async fn store_dispute(self, row: &DisputeRow, donation: &Donation) -> Result<()> {
+        let settlement = self.settlement;
+        let notices = GivingNotices {
+            db: settlement.db,
+            notices: settlement.notices(),
+            counts_test: self.mode.is_test(),
+            time_zone: settlement.time_zone,
+        };
+        let status = DisputeStatus::of_stripe(&row.status);
+        let planned = notices.plan_dispute(donation, row.amount, status).await?;
+        let mut tx = settlement.db.write().await?;
+        let before = store::set_dispute(&mut tx, row, settlement.clock.millis()).await?;
+        let has_changed = before.is_none_or(|before| DisputeStatus::of_stripe(&before) != status);
+        let prepared = if has_changed {
+            notices.queue_planned(&mut tx, planned).await?
+        } else {
+            Vec::new()
+        };
+        tx.commit().await?;
+        notices.dispatch(prepared);
         Ok(())
     }
 }

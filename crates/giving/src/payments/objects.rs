@@ -11,6 +11,7 @@ pub(crate) const CURRENCY: &str = "usd";
 /// The names of our texts in the metadata of Stripe's objects.
 pub(crate) const DONATION: &str = "donation";
 pub(crate) const STORE: &str = "store";
+pub(crate) const REQUEST: &str = "request";
 
 impl Payments<'_> {
     /// Returns the donation that an object names, if this store wrote its metadata.

@@ -2,12 +2,13 @@
 
 use super::Payments;
 use super::error::{PaymentError, Result};
-use super::objects::{DONATION, STORE, label};
+use super::objects::{DONATION, REQUEST, STORE, label};
 use super::store::{self, RefundRequest};
 use crate::checkout::{Donation, store as checkout};
 use crate::donations::{self, Reversal, SITE};
 use crate::ledger::store as ledger;
 use crate::providers::stripe::NAME;
+use crate::providers::stripe::client::StripeError;
 use crate::providers::stripe::form::Form;
 use crate::providers::stripe::objects::{Reference, Refund};
 use crate::providers::stripe::pacing::Urgency;
@@ -68,13 +69,19 @@ impl Payments<'_> {
             .set("amount", request.amount.get())
             .set("reason", "requested_by_customer")
             .set(&format!("metadata[{DONATION}]"), request.donation)
-            .set(&format!("metadata[{STORE}]"), self.store);
+            .set(&format!("metadata[{STORE}]"), self.store)
+            .set(&format!("metadata[{REQUEST}]"), request.id);
         let sent = self
             .stripe
             .create_refund(form, request.id.to_string(), account)
             .await;
         let now = self.settlement.clock.millis();
         let refund = match sent {
+            // Stripe repeats an error of its own for a day, even if it has refunded the charge.
+            Err(error @ StripeError::Unknown(_)) => {
+                let requested = self.find_requested(&request, charge, account).await?;
+                requested.ok_or(error)?
+            }
             Err(error) if error.is_refused() => {
                 store::answer_refund_request(db, request.id, Err(&error.to_string()), now).await?;
                 return Err(error.into());
@@ -89,6 +96,24 @@ impl Payments<'_> {
             id: refund.id,
             amount: request.amount,
         })
+    }
+
+    /// Finds the refund that a request has led to.
+    async fn find_requested(
+        self,
+        request: &RefundRequest,
+        charge: &str,
+        account: Option<&str>,
+    ) -> Result<Option<Refund>> {
+        let refunds = self
+            .stripe
+            .list_refunds(charge, account, Urgency::Donor)
+            .await?
+            .data;
+        let id = request.id.to_string();
+        Ok(refunds
+            .into_iter()
+            .find(|refund| refund.metadata.get(REQUEST) == Some(&id)))
     }
 
     /// Sends the refunds again whose answer was lost.
@@ -117,13 +142,38 @@ impl Payments<'_> {
         urgency: Urgency,
     ) -> Result<()> {
         let refund = self.stripe.find_refund(id, account, urgency).await?;
-        let Some(charge) = &refund.charge else {
+        match &refund.charge {
+            Some(charge) => self.refresh_withdrawals(charge.id(), account, urgency).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Enters all refunds and disputes of a charge.
+    ///
+    /// Those whose money came back are entered before the others: at Stripe they made room for them, so after them there would
+    /// be too little left of the donation to enter them at all.
+    pub(crate) async fn refresh_withdrawals(
+        self,
+        charge: &str,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<()> {
+        let Some(donation) = self.find_charged(charge, account, urgency).await? else {
             return Ok(());
         };
-        let Some(donation) = self.find_charged(charge.id(), account, urgency).await? else {
-            return Ok(());
-        };
-        self.apply_refund(&refund, &donation).await?;
+        let refunds = self.stripe.list_refunds(charge, account, urgency).await?.data;
+        let disputes = self.stripe.list_disputes(charge, account, urgency).await?.data;
+        for came_back in [true, false] {
+            for refund in refunds.iter().filter(|refund| refund.has_failed() == came_back) {
+                self.apply_refund(refund, &donation).await?;
+            }
+            for dispute in disputes
+                .iter()
+                .filter(|dispute| dispute.is_returned() == came_back)
+            {
+                self.apply_dispute(dispute, &donation).await?;
+            }
+        }
         self.settlement.settle(donation).await?;
         Ok(())
     }
@@ -153,7 +203,7 @@ impl Payments<'_> {
         let transaction = object(&refund.balance_transaction);
         let returned = object(&refund.failure_balance_transaction);
         let is_settled_here = donation.account.is_none();
-        let has_failed = matches!(refund.status.as_deref(), Some("failed" | "canceled"));
+        let has_failed = refund.has_failed();
         // A refund that failed before any money moved was never one.
         if transaction.is_none() && (has_failed || refund.status.as_deref() != Some("succeeded")) {
             return Ok(());

@@ -135,6 +135,15 @@ impl Client {
         })
     }
 
+    /// Sends every call at once, to a simulator that refuses none.
+    #[cfg(test)]
+    pub(crate) fn without_pacing(self) -> Client {
+        Client {
+            pacer: Pacer::unlimited(),
+            ..self
+        }
+    }
+
     /// Creates the session of a donation. `account` is the connected account that is charged, if it is not our own.
     pub(crate) async fn create_session(
         &self,
@@ -215,6 +224,51 @@ impl Client {
         self.read(call.on_behalf_of(account)).await
     }
 
+    /// Lists the refunds of a charge, newest first, with their balance transactions. Nobody refunds a charge in more than a
+    /// hundred parts.
+    pub(crate) async fn list_refunds(
+        &self,
+        charge: &str,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<List<Refund>, StripeError> {
+        let form = Form::new()
+            .set("limit", PAGE_SIZE)
+            .set("charge", charge)
+            .set("expand[0]", "data.balance_transaction")
+            .set("expand[1]", "data.failure_balance_transaction");
+        let call = Call::get("list refunds", "/v1/refunds".to_owned(), form, urgency);
+        self.read(call.on_behalf_of(account)).await
+    }
+
+    /// Lists the disputes of a charge, newest first.
+    pub(crate) async fn list_disputes(
+        &self,
+        charge: &str,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<List<Dispute>, StripeError> {
+        let form = Form::new().set("limit", PAGE_SIZE).set("charge", charge);
+        let call = Call::get("list disputes", "/v1/disputes".to_owned(), form, urgency);
+        self.read(call.on_behalf_of(account)).await
+    }
+
+    /// Lists a page of disputes, newest first: those that were opened since a time, in seconds, after the one with the ID
+    /// `after`.
+    pub(crate) async fn list_disputes_since(
+        &self,
+        since: i64,
+        after: Option<&str>,
+    ) -> Result<List<Dispute>, StripeError> {
+        let form = Form::new()
+            .set("limit", PAGE_SIZE)
+            .set("created[gte]", since)
+            .set_some("starting_after", after);
+        let urgency = Urgency::Reconciliation;
+        let call = Call::get("list disputes", "/v1/disputes".to_owned(), form, urgency);
+        self.read(call).await
+    }
+
     /// Finds a dispute.
     pub(crate) async fn find_dispute(
         &self,
@@ -228,17 +282,17 @@ impl Client {
     }
 
     /// Lists a page of balance transactions, newest first: those created from `since` to `until`, in seconds, after the
-    /// one with the ID `after`.
+    /// one with the ID `after`. Without `until`, up to now by Stripe's clock.
     pub(crate) async fn list_balance_transactions(
         &self,
         since: i64,
-        until: i64,
+        until: Option<i64>,
         after: Option<&str>,
     ) -> Result<List<BalanceTransaction>, StripeError> {
         let form = Form::new()
             .set("limit", PAGE_SIZE)
             .set("created[gte]", since)
-            .set("created[lt]", until)
+            .set_some("created[lt]", until)
             .set_some("starting_after", after);
         let path = "/v1/balance_transactions".to_owned();
         let urgency = Urgency::Reconciliation;

@@ -159,9 +159,18 @@ pub(crate) struct Refund {
     pub amount: i64,
     /// `pending`, `succeeded`, `failed`, `requires_action` or `canceled`.
     pub status: Option<String>,
+    #[serde(default)]
+    pub metadata: Metadata,
     pub charge: Option<Reference<Charge>>,
     pub balance_transaction: Option<Reference<BalanceTransaction>>,
     pub failure_balance_transaction: Option<Reference<BalanceTransaction>>,
+}
+
+impl Refund {
+    /// Returns whether its money came back, or never left.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.status.as_deref(), Some("failed" | "canceled"))
+    }
 }
 
 /// A donor's objection to a charge at the bank.
@@ -179,6 +188,15 @@ pub(crate) struct Dispute {
     /// None for an inquiry, one after the withdrawal, two if the money came back.
     #[serde(default)]
     pub balance_transactions: Vec<BalanceTransaction>,
+}
+
+impl Dispute {
+    /// Returns whether the bank returned what it had withdrawn.
+    pub(crate) fn is_returned(&self) -> bool {
+        self.balance_transactions
+            .iter()
+            .any(|transaction| transaction.amount > 0)
+    }
 }
 
 /// What the operator has to send to the bank.
