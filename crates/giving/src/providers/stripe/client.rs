@@ -49,8 +49,12 @@ pub enum StripeError {
 impl StripeError {
     /// Returns whether Stripe refused the call, so that it created nothing, and nor did an earlier call with the same idempotency
     /// key. Only then may a call with a new key take its place.
-    pub(crate) const fn is_refused(&self) -> bool {
-        matches!(self, StripeError::Refused { .. })
+    pub(crate) fn is_refused(&self) -> bool {
+        match self {
+            // An earlier call with the same key was another one, and what became of that is unknown.
+            StripeError::Refused { error, .. } => error.kind != "idempotency_error",
+            StripeError::Unknown(_) | StripeError::Unavailable(_) => false,
+        }
     }
 
     /// Returns whether the same call may succeed if it is sent again.
@@ -442,4 +446,19 @@ fn failure(status: StatusCode, body: &[u8]) -> StripeError {
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, StripeError> {
     serde_json::from_slice(body).map_err(|error| StripeError::Unknown(format!("unexpected answer: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_differs_from_an_earlier_one_with_its_key_may_have_created_something() {
+        let failure = |kind: &str| {
+            let body = format!(r#"{{"error":{{"type":"{kind}","message":"Keys for idempotent requests"}}}}"#);
+            failure(StatusCode::BAD_REQUEST, body.as_bytes())
+        };
+        assert!(failure("invalid_request_error").is_refused());
+        assert!(!failure("idempotency_error").is_refused());
+    }
 }
