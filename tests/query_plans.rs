@@ -76,6 +76,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "operators ask for it, and rows are kept for a week",
     ),
     ("giving/reports/store LIST_BY_EMAIL", BY_COMMAND),
+    ("giving/webhooks/endpoints/store LIST_BACKLOGS", BY_OPERATOR),
     ("giving/payments/store COUNT_WAITING_EVENTS", ONLY_OPEN),
     ("giving/payments/store LIST_DIFFERENCES", ONLY_OPEN),
     ("giving/payments/store SUM_DIFFERENCES", ONLY_OPEN),

@@ -21,3 +21,4 @@ pub mod standing;
 pub mod two_factor;
 pub mod uploads;
 pub mod usage;
+pub mod webhooks;

@@ -8,12 +8,12 @@ use crate::dashboard::operator::{
     design as operator_design, donation as operator_donation, donations as operator_donations,
     fundraisers as operator_fundraisers, home as operator_home, money as operator_money,
     nonprofit as operator_nonprofit, origins as operator_origins, reports as operator_reports,
-    search as operator_search,
+    search as operator_search, webhooks as operator_webhooks,
 };
 use crate::dashboard::origins;
 use crate::dashboard::{email_change, email_choices, reset, settings, sign_in, sign_in_code, two_factor};
 use crate::dashboard::{first_steps, keys};
-use crate::dashboard::{public_profile, uploads, usage};
+use crate::dashboard::{public_profile, uploads, usage, webhooks};
 use crate::http::routing::{form, get, heavy_get, post, upload_form};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
@@ -72,6 +72,48 @@ pub fn pages(app: &App, description: &'static OpenApi) -> Router<App> {
         )
         .route("/dashboard/pictures", post(Cost::LARGE, uploads::upload))
         .route("/dashboard/first-steps", get(first_steps::first_steps))
+        .route("/dashboard/webhooks", get(webhooks::list))
+        .route(
+            "/dashboard/webhooks/new",
+            form(webhooks::new_page, webhooks::create),
+        )
+        .route("/dashboard/webhooks/{id}", get(webhooks::endpoint))
+        .route(
+            "/dashboard/webhooks/{id}/edit",
+            form(webhooks::edit_page, webhooks::edit),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/test",
+            form(webhooks::endpoint, webhooks::test),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/enable",
+            form(webhooks::endpoint, webhooks::enable),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/disable",
+            form(webhooks::endpoint, webhooks::disable),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/rotate",
+            form(webhooks::rotate_page, webhooks::rotate),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/replay",
+            form(webhooks::endpoint, webhooks::replay),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/delete",
+            form(webhooks::delete_page, webhooks::delete),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/deliveries/{delivery}",
+            get(webhooks::delivery),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/deliveries/{delivery}/retry",
+            form(webhooks::delivery, webhooks::retry),
+        )
         .route("/dashboard/usage", get(usage::usage))
         .route("/dashboard/usage.csv", heavy_get(usage::export))
         .route(
@@ -203,6 +245,11 @@ fn operator() -> Router<App> {
                 operator_account::remove_picture_page,
                 operator_account::remove_picture,
             ),
+        )
+        .route("/dashboard/operator/webhooks", get(operator_webhooks::list))
+        .route(
+            "/dashboard/operator/webhooks/{id}/disable",
+            form(operator_webhooks::disable_page, operator_webhooks::disable),
         )
         .route("/dashboard/operator/fundraisers", get(operator_fundraisers::list))
         .route(

@@ -81,6 +81,7 @@ pub struct DashboardMenu {
 pub enum Tab {
     Keys,
     Fundraisers,
+    Webhooks,
     Usage,
     FirstSteps,
     Settings,

@@ -276,6 +276,12 @@ impl Browser {
         self.press(&key.value().to_string()).await;
     }
 
+    /// Focuses an element and presses Enter, as people without a mouse do.
+    pub async fn press_on(&self, css: &str) {
+        self.find(css).await.focus().await.unwrap();
+        self.key(Key::Enter).await;
+    }
+
     /// Waits until a script returns this value.
     pub async fn wait_for(&self, script: &str, expected: impl Into<Value>) {
         let (start, expected) = (Instant::now(), expected.into());

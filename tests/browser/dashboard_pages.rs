@@ -11,20 +11,22 @@ use serde_json::json;
 use uuid::Uuid;
 
 /// Pages before sign-in.
-const PUBLIC: [(&str, &str); 6] = [
+const PUBLIC: [(&str, &str); 7] = [
     ("sign-in", "/dashboard/sign-in"),
     ("sign-up", "/dashboard/sign-up"),
     ("sign-out", "/dashboard/sign-out"),
     ("reset", "/dashboard/reset"),
     ("stale-link", "/dashboard/reset/set?token=x"),
+    ("stale-stop-link", "/dashboard/emails/stop?token=x"),
     ("not-found-in-dashboard", "/dashboard/keys/x"),
 ];
 /// Pages after sign-in.
-const SIGNED_IN: [(&str, &str); 28] = [
+const SIGNED_IN: [(&str, &str); 30] = [
     ("keys", "/dashboard"),
     ("key-new", "/dashboard/keys/new"),
     ("fundraisers", "/dashboard/fundraisers"),
     ("fundraiser-new", "/dashboard/fundraisers/new"),
+    ("webhook-new", "/dashboard/webhooks/new"),
     ("usage", "/dashboard/usage"),
     ("usage-month", "/dashboard/usage?span=30d"),
     ("usage-year", "/dashboard/usage?span=12mo"),
@@ -44,6 +46,7 @@ const SIGNED_IN: [(&str, &str); 28] = [
     ("operator-fundraisers", "/dashboard/operator/fundraisers?show=all"),
     ("operator-reports", "/dashboard/operator/reports"),
     ("operator-donations", "/dashboard/operator/donations"),
+    ("operator-webhooks", "/dashboard/operator/webhooks"),
     ("operator-origins", "/dashboard/operator/origins"),
     ("operator-imports", "/dashboard/operator/imports"),
     ("operator-design", "/dashboard/operator/design"),

@@ -27,3 +27,4 @@ mod near_me;
 mod public_pages;
 mod site;
 mod stripe;
+mod webhooks;

@@ -90,6 +90,11 @@ impl Site {
         Site::start_changed(|config| config.giving = provider).await
     }
 
+    /// Starts a site that sends webhooks to this machine too.
+    pub async fn start_with_private_webhooks() -> Site {
+        Site::start_changed(|config| config.webhooks.allow_private = true).await
+    }
+
     /// Starts a site whose donors pay at a simulator of Stripe.
     pub async fn start_with_stripe(simulator: &Simulator) -> Site {
         Site::start_with_stripe_and(simulator, |_| {}).await

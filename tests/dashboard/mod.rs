@@ -20,3 +20,4 @@ mod sign_in;
 mod smtp;
 mod two_factor;
 mod usage;
+mod webhooks;

@@ -1,7 +1,7 @@
 //! What needs the attention of an operator.
 
 use crate::app::App;
-use crate::dashboard::operator::money;
+use crate::dashboard::operator::{money, webhooks};
 use crate::http::error::Result;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::{AttentionTexts, fill};
@@ -12,6 +12,8 @@ use giving::guard;
 use giving::payments::store as payments;
 use giving::providers::stripe;
 use giving::reports;
+use giving::webhooks::endpoints::store as endpoints;
+use giving::webhooks::schedule::Status;
 use platform::disk_space::{DiskSpace, SpaceLevel};
 use platform::mail;
 use std::time::Duration;
@@ -105,6 +107,7 @@ pub async fn list(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
     found.extend(list_imports(app, t).await?);
     found.extend(list_emails(app, t).await?);
     found.extend(list_payments(app, t).await?);
+    found.extend(list_webhooks(app, t).await?);
     let reports = reports::store::count(&app.db, false).await?;
     if reports > 0 {
         let item = Attention::counted(Severity::Warning, t.reports, reports);
@@ -220,6 +223,17 @@ async fn list_payments(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> 
         found.push(item.path(money::PATH));
     }
     Ok(found)
+}
+
+/// Lists endpoints of partners that fail.
+async fn list_webhooks(app: &App, t: &AttentionTexts) -> Result<Option<Attention>> {
+    let counts = endpoints::count_by_status(&app.db).await?;
+    let failing = counts
+        .into_iter()
+        .find(|(status, _)| status == Status::Failing.name());
+    Ok(failing.map(|(_, count)| {
+        Attention::counted(Severity::Warning, t.failing_webhooks, count).path(webhooks::PATH)
+    }))
 }
 
 async fn list_emails(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {

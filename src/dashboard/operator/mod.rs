@@ -19,3 +19,4 @@ pub mod reason;
 pub mod reports;
 pub mod search;
 pub mod stripe_links;
+pub mod webhooks;

@@ -63,6 +63,15 @@ pub struct WithSecret {
     pub secret: String,
 }
 
+/// An endpoint as operators see it.
+#[derive(Debug)]
+pub struct Backlog {
+    pub endpoint: Endpoint,
+    pub username: String,
+    /// When the oldest event that waits was queued.
+    pub oldest_queued_at: Option<i64>,
+}
+
 /// Why an endpoint was not created, changed or used.
 #[derive(Debug, Error)]
 pub enum EndpointError {
@@ -280,6 +289,26 @@ impl Webhooks {
     pub async fn find(&self, account: AccountId, id: Uuid) -> Result<Endpoint> {
         let found = store::find(&self.db, account, id).await?;
         found.ok_or(EndpointError::NotFound)
+    }
+
+    /// Finds an endpoint of any account.
+    pub async fn find_any(&self, id: Uuid) -> sqlx::Result<Option<Endpoint>> {
+        store::find_any(&self.db, id).await
+    }
+
+    /// Lists the endpoints of all accounts, those with the most waiting events first.
+    pub async fn list_backlogs(&self) -> sqlx::Result<Vec<Backlog>> {
+        let mut backlogs = Vec::new();
+        for (id, username, oldest_queued_at) in store::list_backlogs(&self.db).await? {
+            if let Some(endpoint) = store::find_any(&self.db, id).await? {
+                backlogs.push(Backlog {
+                    endpoint,
+                    username,
+                    oldest_queued_at,
+                });
+            }
+        }
+        Ok(backlogs)
     }
 
     /// Lists the endpoints of an account, oldest first.

@@ -18,6 +18,11 @@ macro_rules! endpoints {
     };
 }
 
+const LIST_BACKLOGS: &str = "select e.id, a.username, \
+     (select min(d.queued_at) from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'waiting') \
+     from webhook_endpoints e join accounts a on a.id = e.account_id where e.deleted_at is null \
+     order by (select count(*) from webhook_deliveries d where d.endpoint_id = e.id and d.state = 'waiting') desc, \
+     e.created_at desc limit 200";
 const FIND: &str = endpoints!("where id = $1 and account_id = $2 and deleted_at is null");
 const FIND_ANY: &str = endpoints!("where id = $1 and deleted_at is null");
 const LIST: &str = endpoints!("where account_id = $1 and deleted_at is null order by created_at, id");
@@ -387,6 +392,11 @@ pub(crate) async fn list_busy(db: &Db) -> sqlx::Result<Vec<Uuid>> {
 }
 
 /// Counts the endpoints of each status.
-pub(crate) async fn count_by_status(db: &Db) -> sqlx::Result<Vec<(String, i64)>> {
+pub async fn count_by_status(db: &Db) -> sqlx::Result<Vec<(String, i64)>> {
     db.fetch_all(query(COUNT_BY_STATUS)).await
+}
+
+/// Lists up to 200 endpoints, those with the most waiting events first: ID, username, and since when the oldest waits.
+pub(super) async fn list_backlogs(db: &Db) -> sqlx::Result<Vec<(Uuid, String, Option<i64>)>> {
+    db.fetch_all(query(LIST_BACKLOGS)).await
 }
