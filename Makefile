@@ -43,7 +43,7 @@ test-doubles: ## Let emulate and localstripe, two other imitations of Stripe, si
 	tests/stripe-doubles.sh
 
 test-docs: ## Run the samples of the documentation in all languages; make test runs curl, JavaScript and Python
-	tests/samples.sh sh js py go php rb
+	tests/samples.sh sh js py go php rb rs
 
 clients: ## Generate the cores of the clients from openapi.json
 	clients/generate.sh
