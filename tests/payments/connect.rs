@@ -150,6 +150,14 @@ async fn without_an_account_the_platform_receives_it_or_there_is_no_form(world: 
         form.contains("cannot receive donations here") && !form.contains("name=\"amount\""),
         "{form}"
     );
+    for (profile, has_form) in [(OTHER, false), (PROFILE, true)] {
+        let page = alone.visitor.get(200, profile).await.text();
+        assert_eq!(
+            page.contains(&format!("action=\"{profile}/give\"")),
+            has_form,
+            "{page}"
+        );
+    }
     let form = alone.visitor.get(200, &format!("{shared}/give")).await.text();
     assert!(!form.contains("name=\"amount\""), "{form}");
     let once = uuid::Uuid::now_v7().to_string();

@@ -99,7 +99,7 @@ impl Target {
 }
 
 /// Returns the nonprofit's own account at Stripe, if that is charged.
-async fn find_account(app: &App, nonprofit: NonprofitId) -> Result<Option<String>> {
+pub async fn find_account(app: &App, nonprofit: NonprofitId) -> Result<Option<String>> {
     if app.payment_page().is_none() || !app.config.stripe.is_connect() {
         return Ok(None);
     }
@@ -107,6 +107,6 @@ async fn find_account(app: &App, nonprofit: NonprofitId) -> Result<Option<String
 }
 
 /// Returns whether nobody could receive a donation: neither the nonprofit itself, nor the one that runs this site.
-fn has_no_donee(app: &App, account: Option<&str>) -> bool {
+pub fn has_no_donee(app: &App, account: Option<&str>) -> bool {
     app.payment_page().is_some() && account.is_none() && app.config.recipient.is_none()
 }
