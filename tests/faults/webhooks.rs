@@ -38,7 +38,7 @@ fn events_survive_killed_servers_and_failing_receivers_on_postgres() {
     deliver(Database::Postgres);
 }
 
-/// The path of an event: the endpoint that it was sent to. With its ID, subject and time.
+/// An event that a receiver accepted.
 #[derive(Clone, Debug)]
 struct Received {
     id: String,

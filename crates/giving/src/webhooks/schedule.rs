@@ -315,8 +315,12 @@ mod tests {
         heads
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "it is a setting of the tests, not of Causeway"
+    )]
     fn cases() -> u32 {
-        let cases = std::env::var("CAUSEWAY_SCHEDULE_CASES").ok();
+        let cases = std::env::var("CAUSEWAY_TEST_CASES").ok();
         cases.and_then(|cases| cases.parse().ok()).unwrap_or(200)
     }
 
@@ -353,7 +357,7 @@ mod tests {
                     let outcome = match answer {
                         0 | 1 => Outcome::Delivered,
                         2 => Outcome::Failed { retry_after: Some((random % (40 * HOUR as u64)) as i64) },
-                        3 if random % 16 == 0 => Outcome::Gone,
+                        3 if random.is_multiple_of(16) => Outcome::Gone,
                         _ => Outcome::Failed { retry_after: None },
                     };
                     let attempts = queue[&index].attempts;
@@ -361,18 +365,15 @@ mod tests {
                     health = decision.health;
                     let queued = queue.get_mut(&index).unwrap();
                     queued.in_flight = false;
-                    match outcome {
-                        Outcome::Delivered => {
-                            (failures, since) = (0, None);
-                            prop_assert_eq!(decision.next, Next::Delivered);
-                            if before.status != Status::Disabled {
-                                prop_assert_eq!(health.status, Status::Enabled);
-                            }
+                    if outcome == Outcome::Delivered {
+                        (failures, since) = (0, None);
+                        prop_assert_eq!(decision.next, Next::Delivered);
+                        if before.status != Status::Disabled {
+                            prop_assert_eq!(health.status, Status::Enabled);
                         }
-                        _ => {
-                            failures += 1;
-                            since = since.or(Some(now));
-                        }
+                    } else {
+                        failures += 1;
+                        since = since.or(Some(now));
                     }
                     prop_assert_eq!((health.failures, health.failing_since), (failures, since));
                     if let (Outcome::Failed { retry_after }, Some(first)) = (outcome, since) {

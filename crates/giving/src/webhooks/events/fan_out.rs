@@ -13,6 +13,7 @@ use directory::history::changes::Cursor;
 use platform::db::{Revision, Topic, Tx};
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use serde_json::{Value, json};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use uuid::Uuid;
 
@@ -146,7 +147,8 @@ impl FanOut {
         };
         let accounts: BTreeSet<Option<Uuid>> = [facts.account_id, partner.map(|id| id.0)]
             .into_iter()
-            .filter(Option::is_some)
+            .flatten()
+            .map(Some)
             .collect();
         let detail = match kind {
             EventKind::DonationSucceeded => Value::Null,
@@ -256,15 +258,17 @@ impl FanOut {
             return Ok(());
         }
         let mut new = Vec::new();
-        let mut busy: HashMap<&str, HashSet<Uuid>> = HashMap::new();
+        let mut busy: HashMap<&String, HashSet<Uuid>> = HashMap::new();
         for event in &self.events {
             for endpoint in locked.iter().filter(|endpoint| is_for(event, endpoint)) {
-                let busy = match busy.get_mut(event.subject.as_str()) {
-                    Some(busy) => busy,
-                    None => {
-                        let found = deliveries::list_busy(tx, &event.subject).await?;
-                        busy.entry(&event.subject).or_insert(found.into_iter().collect())
-                    }
+                let busy = match busy.entry(&event.subject) {
+                    Entry::Occupied(busy) => busy.into_mut(),
+                    Entry::Vacant(busy) => busy.insert(
+                        deliveries::list_busy(tx, &event.subject)
+                            .await?
+                            .into_iter()
+                            .collect(),
+                    ),
                 };
                 let is_first = busy.insert(endpoint.id);
                 new.push(NewDelivery::new(

@@ -98,7 +98,7 @@ impl Webhooks {
 }
 
 fn parse_hex(text: &str) -> Option<Vec<u8>> {
-    if text.len() % 2 != 0 || text.len() > 1_000 || !text.is_ascii() {
+    if !text.len().is_multiple_of(2) || text.len() > 1_000 || !text.is_ascii() {
         return None;
     }
     let digits = text.as_bytes().chunks_exact(2);

@@ -367,6 +367,12 @@ pub(super) async fn find_id(db: &Db, account: AccountId, sequence: i64) -> sqlx:
         .await
 }
 
+/// Returns the names of kinds in one text, each between spaces.
+fn between_spaces(kinds: impl Iterator<Item = EventKind>) -> String {
+    let names: Vec<&str> = kinds.map(EventKind::name).collect();
+    format!(" {} ", names.join(" "))
+}
+
 /// Lists the next events that an account may see, oldest first.
 pub(crate) async fn list(
     db: &Db,
@@ -375,7 +381,7 @@ pub(crate) async fn list(
     kinds: &[EventKind],
     take: usize,
 ) -> sqlx::Result<Vec<Event>> {
-    let names: String = kinds.iter().map(|kind| format!(" {} ", kind.name())).collect();
+    let names = between_spaces(kinds.iter().copied());
     let own = query(LIST_OF_ACCOUNT)
         .bind(account.0)
         .bind(after)
@@ -393,7 +399,7 @@ pub(crate) async fn list(
 pub(crate) async fn count(tx: &mut Tx, endpoint: &Endpoint, after: i64, until: i64) -> sqlx::Result<i64> {
     let wanted = EventKind::ALL.into_iter();
     let wanted = wanted.filter(|kind| *kind != EventKind::Ping && endpoint.wants(*kind));
-    let names: String = wanted.map(|kind| format!(" {} ", kind.name())).collect();
+    let names = between_spaces(wanted);
     let own = query(COUNT)
         .bind(endpoint.account.0)
         .bind(after)
