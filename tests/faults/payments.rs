@@ -477,10 +477,7 @@ fn verify(world: &World<'_>, stripe: &StripeSimulator) {
         .filter_map(|session| session["client_reference_id"].as_str())
         .collect();
     assert_eq!(donations.len(), sessions.len(), "a donation has two sessions");
-    assert!(
-        truth.donations > 0 && truth.donations < sessions.len() as i64,
-        "somebody pays, and somebody does not"
-    );
+    assert!(truth.donations > 0, "nobody has paid");
 
     // The comparison finds second charges of which no event has told, and refunds them. It lists and enters second charges and
     // their refunds, and nothing else.
