@@ -54,7 +54,7 @@ trap 'exit 130' INT TERM
 # The server keeps its own temporary folder in ours, because it has no time to remove it when it is killed.
 mkdir "$folder/server" "$folder/bin" "$folder/blocks"
 touch "$folder/server.log"
-CAUSEWAY_WEBHOOKS_ALLOW_PRIVATE=true TMPDIR=$folder/server "$CAUSEWAY" try --listen 127.0.0.1:0 >"$folder/server.log" 2>&1 &
+CAUSEWAY_WEBHOOKS__ALLOW_PRIVATE=true TMPDIR=$folder/server "$CAUSEWAY" try --listen 127.0.0.1:0 >"$folder/server.log" 2>&1 &
 server=$!
 until private_key=$(grep -m 1 -oE 'cwsk_[0-9A-Za-z]+' "$folder/server.log"); do
     kill -0 "$server" 2>/dev/null || { cat "$folder/server.log" >&2; exit 1; }
