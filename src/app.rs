@@ -255,10 +255,7 @@ impl App {
         let (keys, store_seen) = open_keys(&db, &directory, &limiter, &clock, opened.saved_keys).await?;
         let keys = Arc::new(keys);
         let redis = Redis::new(&config.redis, || metrics.redis_up())?;
-        let shared_secret = secret.authenticate("shared limits", b"");
-        let windows = redis
-            .clone()
-            .map(|redis| SharedWindows::new(redis, shared_secret));
+        let windows = shared_windows(redis.as_ref(), &secret);
         let rate_limiter = |name: &'static str, local: Limiter| match &windows {
             None => RateLimiter::Local(local),
             Some(windows) => {
@@ -303,19 +300,7 @@ impl App {
             ),
             fundraisers,
             anchors: AnchorLog::new(db.clone(), clock.clone(), secret.clone(), store, places),
-            webhooks: Webhooks {
-                db: db.clone(),
-                directory: Arc::clone(&directory),
-                clock: clock.clone(),
-                secret: secret.clone(),
-                mailer: mail.clone(),
-                public_url: public_url.clone(),
-                poster: Poster::new(AddressPolicy {
-                    allows_private: config.webhooks.allow_private,
-                })?,
-                allows_private: config.webhooks.allow_private,
-                keep_days: config.outbox.keep_days,
-            },
+            webhooks: new_webhooks(&config, &db, &directory, &clock, &secret, &mail)?,
             new_events: watch::Sender::new(0),
             in_flight: InFlight::default(),
             checkouts: rate_limiter("checkouts", Limiter::new(now)),
@@ -635,6 +620,36 @@ async fn open_keys(
     let keys = KeyRing::new(db.clone());
     keys.refresh().await?;
     Ok((keys, LastSeen::now(clock)))
+}
+
+/// Returns the windows of limits that all servers share, if there is a Redis.
+fn shared_windows(redis: Option<&Redis>, secret: &StoreSecret) -> Option<SharedWindows> {
+    redis
+        .cloned()
+        .map(|redis| SharedWindows::new(redis, secret.authenticate("shared limits", b"")))
+}
+
+/// Returns what delivers the events of webhooks.
+fn new_webhooks(
+    config: &Config,
+    db: &Db,
+    directory: &Arc<Directory>,
+    clock: &Clock,
+    secret: &StoreSecret,
+    mailer: &Mailer,
+) -> anyhow::Result<Webhooks> {
+    let allows_private = config.webhooks.allow_private;
+    Ok(Webhooks {
+        db: db.clone(),
+        directory: Arc::clone(directory),
+        clock: clock.clone(),
+        secret: secret.clone(),
+        mailer: mailer.clone(),
+        public_url: PublicUrl::new(&config.public_url),
+        poster: Poster::new(AddressPolicy { allows_private })?,
+        allows_private,
+        keep_days: config.outbox.keep_days,
+    })
 }
 
 /// Creates the client of Stripe, if its key is set.

@@ -280,20 +280,6 @@ fn operator() -> Router<App> {
             "/dashboard/operator/reports/{id}/hide",
             form(operator_reports::list, operator_reports::hide),
         )
-        .route("/dashboard/operator/donations", get(operator_donations::list))
-        .route(
-            "/dashboard/operator/donations/{id}",
-            get(operator_donation::donation),
-        )
-        .route(
-            "/dashboard/operator/donations/{id}/refund",
-            form(operator_donation::donation, operator_donation::refund),
-        )
-        .route("/dashboard/operator/money", get(operator_money::overview))
-        .route(
-            "/dashboard/operator/money/{id}/explain",
-            form(operator_money::overview, operator_money::explain),
-        )
         .route(
             "/dashboard/operator/origins",
             form(operator_origins::list, operator_origins::allow),
@@ -316,6 +302,26 @@ fn operator() -> Router<App> {
         .route("/dashboard/operator/design", get(operator_design::design))
         .route("/dashboard/operator/errors", get(operator_lists::recent_errors))
         .route("/dashboard/operator/audit", get(operator_lists::audit_log))
+        .merge(operator_money())
+}
+
+/// Returns the routes of the operator pages about donations and money.
+fn operator_money() -> Router<App> {
+    Router::new()
+        .route("/dashboard/operator/donations", get(operator_donations::list))
+        .route(
+            "/dashboard/operator/donations/{id}",
+            get(operator_donation::donation),
+        )
+        .route(
+            "/dashboard/operator/donations/{id}/refund",
+            form(operator_donation::donation, operator_donation::refund),
+        )
+        .route("/dashboard/operator/money", get(operator_money::overview))
+        .route(
+            "/dashboard/operator/money/{id}/explain",
+            form(operator_money::overview, operator_money::explain),
+        )
 }
 
 /// Returns the routes of the public pages.
