@@ -422,6 +422,7 @@ impl App {
             recipient: self.config.recipient.as_ref(),
             receipts_per_hour: self.config.checkout.receipts_per_hour,
             notices_per_day: self.config.checkout.notices_per_day,
+            payment_attempts: self.config.stripe.payment_attempts,
         }
     }
 

@@ -87,6 +87,8 @@ pub struct PaymentMetrics {
     pub declined: OptionalGauge,
     pub held: OptionalGauge,
     pub let_through: OptionalGauge,
+    pub monthly_active: OptionalGauge,
+    pub monthly_past_due: OptionalGauge,
 }
 
 /// The queue of emails.
@@ -163,6 +165,8 @@ impl Metrics {
                 declined: optional(names::DECLINED),
                 held: optional(names::HELD),
                 let_through: optional(names::LET_THROUGH),
+                monthly_active: optional(names::MONTHLY_ACTIVE),
+                monthly_past_due: optional(names::MONTHLY_PAST_DUE),
             },
             emails: EmailMetrics {
                 waiting: optional(names::EMAILS_WAITING),

@@ -8,6 +8,7 @@ use clap::Subcommand;
 use giving::checkout;
 use giving::checkout::dedication::{Dedication, Notice};
 use giving::donors::{self, DonorData, DonorName};
+use giving::monthly::MonthlyGift;
 use giving::reports::Report;
 use platform::clock::rfc3339;
 use platform::email_address::EmailAddress;
@@ -23,7 +24,7 @@ pub(super) enum Donor {
         #[arg(value_name = "EMAIL")]
         email: String,
     },
-    /// Erase the name, email address and messages of a donor; the ledger and all totals stay as they are
+    /// Erase the name, email address and messages of a donor, and cancel monthly gifts; the ledger and all totals stay as they are
     #[command(after_help = "Example:\n  causeway donor forget ada@example.org")]
     Forget {
         /// The email address of the donor
@@ -48,7 +49,7 @@ async fn export(app: &App, output: Output, email: &EmailAddress) -> anyhow::Resu
 }
 
 async fn forget(app: &App, output: Output, email: &EmailAddress) -> anyhow::Result<()> {
-    let erased = donors::forget(app.settlement(), email, Actor::Command).await?;
+    let erased = donors::forget(app.settlement(), app.payments(), email, Actor::Command).await?;
     let value = json!({
         "donations": erased.donations,
         "names": erased.names,
@@ -100,6 +101,7 @@ fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
             "partnerMetadata": partner.metadata,
             "successUrl": partner.success_url,
             "exitUrl": partner.exit_url,
+            "monthlyGiftId": donation.monthly_gift,
             "entry": donation.entry,
         })
     };
@@ -110,6 +112,26 @@ fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
             "dedication": donation.dedication.as_ref().map(Dedication::to_string),
             "message": notice(donation).and_then(|notice| notice.message.as_deref()),
             "startedAt": rfc3339(donation.started_at),
+        })
+    };
+    let monthly_gift = |gift: &MonthlyGift| {
+        let status = &gift.status;
+        json!({
+            "id": gift.id,
+            "state": status.state.as_str(),
+            "startedAt": rfc3339(gift.started_at),
+            "nonprofitId": gift.nonprofit.0,
+            "fundraiserId": gift.fundraiser.map(|id| id.0),
+            "amount": status.amount.get(),
+            "covered": status.covered.get(),
+            "nextAt": status.next_charge_at().map(rfc3339),
+            "resumesAt": status.resumes_at.map(rfc3339),
+            "canceledAt": status.canceled_at.map(rfc3339),
+            "failure": status.failure.as_ref().map(|failure| &failure.reason),
+            "cardExpiresAt": status.card_expires_at.map(rfc3339),
+            "provider": gift.provider,
+            "subscription": status.subscription,
+            "customer": status.customer,
         })
     };
     let name =
@@ -138,6 +160,7 @@ fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
         "donations": data.donations.iter().map(donation).collect::<Vec<_>>(),
         "notices": data.notices.iter().map(told).collect::<Vec<_>>(),
         "declinedPayments": data.declined.iter().map(declined).collect::<Vec<_>>(),
+        "monthlyGifts": data.monthly_gifts.iter().map(monthly_gift).collect::<Vec<_>>(),
         "names": data.names.iter().map(name).collect::<Vec<_>>(),
         "reports": data.reports.iter().map(report).collect::<Vec<_>>(),
         "emails": data.email_files,

@@ -86,6 +86,7 @@ pub(super) struct RawStripe {
     pub webhook_secret_file: String,
     pub connect_webhook_secret: String,
     pub connect_webhook_secret_file: String,
+    pub payment_attempts: i64,
     pub account: String,
     pub api_base: String,
 }

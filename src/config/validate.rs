@@ -177,7 +177,14 @@ fn stripe(raw: &RawStripe) -> anyhow::Result<StripeSettings> {
     if !api_base.starts_with("https://") && !api_base.starts_with("http://") {
         bail!("stripe.api_base is {api_base:?}; set it to {API_BASE}");
     }
+    if !(2..=9).contains(&raw.payment_attempts) {
+        bail!(
+            "stripe.payment_attempts is {}; set it to a number from 2 to 9",
+            raw.payment_attempts
+        );
+    }
     Ok(StripeSettings {
+        payment_attempts: raw.payment_attempts,
         secret_key: secret("stripe.secret_key", &raw.secret_key, &raw.secret_key_file)?,
         webhook_secret: secret(
             "stripe.webhook_secret",

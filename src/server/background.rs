@@ -118,6 +118,7 @@ async fn run_with_store(app: &App) {
         settle_payments(app),
         check_payments(app),
         reconcile_payments(app),
+        keep_monthly_gifts(app),
         remove_unpaid_donations(app),
         clean_up_guard(app),
         fan_out_events(app),
@@ -398,6 +399,18 @@ async fn clean_up_guard(app: &App) {
     loop {
         ticks.tick().await;
         health.record(&app.guard().clean_up().await.map_err(Into::into));
+    }
+}
+
+/// Renews monthly gifts in test mode, and sends the emails about monthly gifts that time causes.
+async fn keep_monthly_gifts(app: &App) {
+    let mut ticks = every(CHECK_INTERVAL);
+    let mut health = JobHealth::new(app, "monthly gifts");
+    loop {
+        ticks.tick().await;
+        let renewed = app.settlement().renew_test_gifts().await.map_err(Into::into);
+        let sent = app.settlement().send_monthly_notices().await.map_err(Into::into);
+        health.record(&renewed.and(sent));
     }
 }
 

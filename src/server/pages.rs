@@ -7,8 +7,8 @@ use crate::dashboard::operator::{account as operator_account, key as operator_ke
 use crate::dashboard::operator::{
     design as operator_design, donation as operator_donation, donations as operator_donations,
     fundraisers as operator_fundraisers, home as operator_home, money as operator_money,
-    nonprofit as operator_nonprofit, origins as operator_origins, reports as operator_reports,
-    search as operator_search, webhooks as operator_webhooks,
+    monthly as operator_monthly, nonprofit as operator_nonprofit, origins as operator_origins,
+    reports as operator_reports, search as operator_search, webhooks as operator_webhooks,
 };
 use crate::dashboard::origins;
 use crate::dashboard::{email_change, email_choices, reset, settings, sign_in, sign_in_code, two_factor};
@@ -20,7 +20,7 @@ use crate::site::embed::pages as embed;
 use crate::site::{
     causes, crawlers, developers, feeds, home, legal, profile, report, results, search, sitemaps,
 };
-use crate::site::{correct, fundraiser, fundraiser_proof, fundraisers, receipts};
+use crate::site::{correct, fundraiser, fundraiser_proof, fundraisers, monthly, receipts};
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
@@ -317,6 +317,7 @@ fn operator_money() -> Router<App> {
             "/dashboard/operator/donations/{id}/refund",
             form(operator_donation::donation, operator_donation::refund),
         )
+        .route("/dashboard/operator/monthly", get(operator_monthly::list))
         .route("/dashboard/operator/money", get(operator_money::overview))
         .route(
             "/dashboard/operator/money/{id}/explain",
@@ -374,6 +375,7 @@ fn public() -> Router<App> {
             get(checkout::form::former_url_of_fundraiser),
         )
         .route("/donations/receipts", form(receipts::receipts, receipts::send))
+        .route("/donations/monthly", form(monthly::gift, monthly::change))
         .route(
             "/donations/{id}",
             form(checkout::pay::donation, checkout::pay::pay),

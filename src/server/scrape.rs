@@ -4,6 +4,7 @@
 
 use crate::app::App;
 use giving::guard;
+use giving::monthly::{State, store as monthly};
 use giving::payments::store as payments;
 use platform::backup;
 use rustix::fs::statvfs;
@@ -52,6 +53,18 @@ pub async fn scrape(app: &App) -> String {
             payments.declined.set(sums.declined as f64);
             payments.held.set(sums.asked as f64);
             payments.let_through.set((sums.by_proof + sums.by_email) as f64);
+        }
+    }
+    if app.payments().is_some()
+        && let Ok(Ok(counts)) =
+            timeout(STORE_TIMEOUT, monthly::count(&app.db, app.config.giving.mode())).await
+    {
+        for count in counts {
+            match count.state {
+                State::Active => metrics.payments.monthly_active.set(count.gifts as f64),
+                State::PastDue => metrics.payments.monthly_past_due.set(count.gifts as f64),
+                State::Paused | State::Canceled => {}
+            }
         }
     }
     if let Ok(disk) = statvfs(&app.config.data) {

@@ -47,6 +47,7 @@ const SIGNED_IN: [(&str, &str); 30] = [
     ("operator-reports", "/dashboard/operator/reports"),
     ("operator-donations", "/dashboard/operator/donations"),
     ("operator-webhooks", "/dashboard/operator/webhooks"),
+    ("operator-monthly", "/dashboard/operator/monthly"),
     ("operator-origins", "/dashboard/operator/origins"),
     ("operator-imports", "/dashboard/operator/imports"),
     ("operator-design", "/dashboard/operator/design"),

@@ -23,6 +23,7 @@ mod inspector;
 mod key_management;
 mod keyboard;
 mod moderation;
+mod monthly;
 mod near_me;
 mod public_pages;
 mod site;

@@ -45,6 +45,7 @@ const PAGES: [(&str, &str); 31] = [
     ("give-impossible", "/aarp/give"),
     ("correct", "/american-red-cross/correct"),
     ("receipts", "/donations/receipts"),
+    ("monthly-link", "/donations/monthly"),
     ("fundraisers-empty", "/fundraisers"),
     ("developers", "/developers"),
     ("embed", "/developers/embed"),

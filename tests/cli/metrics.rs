@@ -229,6 +229,8 @@ async fn every_exported_metric_is_defined(world: &World) {
         &metrics.payments.unreconciled_cents,
         &metrics.payments.waiting_events,
         &metrics.payments.unanswered_disputes,
+        &metrics.payments.monthly_active,
+        &metrics.payments.monthly_past_due,
         &metrics.anchor.missing,
         &metrics.pool.waiting,
         &metrics.snapshot.build,

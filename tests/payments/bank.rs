@@ -131,6 +131,24 @@ impl Bank {
         serde_json::from_str(&text).unwrap_or_else(|_| panic!("{path}: {text}"))
     }
 
+    /// Deletes an object of the simulator, as another program with the same key would.
+    pub async fn delete(&self, path: &str) {
+        let request = self.http.delete(format!("{}/v1/{path}", self.url));
+        let request = request.header("authorization", format!("Bearer {SECRET_KEY}"));
+        assert_eq!(request.send().await.unwrap().status().as_u16(), 200, "{path}");
+    }
+
+    /// Sends a form of one of the simulator's pages, as a browser does.
+    pub async fn send_form(&self, url: &str, fields: &[(&str, &str)]) {
+        let form = fields.iter().map(|(name, value)| format!("{name}={value}"));
+        let form = form.collect::<Vec<_>>().join("&");
+        let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+        let request = browser.build().unwrap().post(url).body(form);
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let status = request.send().await.unwrap().status().as_u16();
+        assert_eq!(status, 303, "{url}");
+    }
+
     /// Reads from the API of the simulator.
     pub async fn read(&self, path: &str) -> Value {
         self.read_of("", path).await

@@ -8,5 +8,6 @@ mod doctor;
 mod donations;
 mod events;
 mod link;
+mod monthly;
 mod operator;
 mod refunds;

@@ -17,6 +17,7 @@ mod identity;
 mod legal;
 pub mod media;
 mod media_on_s3;
+mod monthly;
 mod near;
 mod origins;
 mod pages;

@@ -45,6 +45,7 @@ pub mod guard;
 pub mod idempotency;
 pub mod ledger;
 pub mod moderation;
+pub mod monthly;
 pub mod notices;
 pub mod payments;
 #[cfg(test)]

@@ -145,6 +145,11 @@ pub const DISPUTES_UNANSWERED: Definition = gauge(
     "causeway_disputes_unanswered",
     "Disputes and inquiries that need a response.",
 );
+pub const MONTHLY_ACTIVE: Definition = gauge("causeway_monthly_gifts", "Monthly donations that are active.");
+pub const MONTHLY_PAST_DUE: Definition = gauge(
+    "causeway_monthly_gifts_past_due",
+    "Monthly donations whose last payment failed.",
+);
 pub const EMAILS_WAITING: Definition = gauge(
     "causeway_emails_waiting",
     "Emails that the mail server has not accepted yet.",
@@ -239,7 +244,7 @@ pub const PROCESS_START: Definition = gauge(
 );
 
 /// All metrics, in the order of the documentation.
-pub const ALL: [Definition; 43] = [
+pub const ALL: [Definition; 45] = [
     REQUESTS,
     REQUEST_SECONDS,
     REFUSALS,
@@ -264,6 +269,8 @@ pub const ALL: [Definition; 43] = [
     UNRECONCILED,
     EVENTS_WAITING,
     DISPUTES_UNANSWERED,
+    MONTHLY_ACTIVE,
+    MONTHLY_PAST_DUE,
     EMAILS_WAITING,
     EMAILS_SENT,
     EMAILS_FAILED,

@@ -1,7 +1,7 @@
 //! What needs the attention of an operator.
 
 use crate::app::App;
-use crate::dashboard::operator::{money, webhooks};
+use crate::dashboard::operator::{money, monthly, webhooks};
 use crate::http::error::Result;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::{AttentionTexts, fill};
@@ -9,6 +9,7 @@ use directory::history::imports::store as imports;
 use giving::checkout::store as checkout;
 use giving::fundraisers::store::{self as fundraisers, Listing};
 use giving::guard;
+use giving::monthly::store as monthly_gifts;
 use giving::payments::store as payments;
 use giving::providers::stripe;
 use giving::reports;
@@ -183,9 +184,14 @@ async fn list_imports(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
     Ok(found)
 }
 
-/// Lists what Stripe and the ledger say differently, and the disputes that need a response.
+/// Lists monthly gifts without a recipient, what Stripe and the ledger say differently, and the disputes that need a response.
 async fn list_payments(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
     let mut found = Vec::new();
+    let without_recipient = monthly_gifts::count_without_recipient(&app.db).await?;
+    if without_recipient > 0 {
+        let item = Attention::counted(Severity::Warning, t.no_recipient, without_recipient);
+        found.push(item.detail(t.no_recipient_about).path(monthly::PATH));
+    }
     if app.payments().is_none() {
         let unwatched = checkout::count_to_check(&app.db, stripe::NAME).await?;
         if unwatched > 0 {

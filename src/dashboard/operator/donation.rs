@@ -27,6 +27,7 @@ use giving::donations::store;
 use giving::fundraisers::store as fundraisers;
 use giving::ledger::entry::Entry;
 use giving::ledger::store as ledger;
+use giving::monthly::{State as GiftState, store as monthly_gifts};
 use giving::payments::error::PaymentError;
 use giving::payments::store::{self as payments, EventOfDonation, RefundRequestOfDonation};
 use giving::providers::stripe;
@@ -54,6 +55,8 @@ struct DonationPage {
 /// How a donation was paid.
 struct PaymentView {
     donation: Donation,
+    /// The state of its monthly gift.
+    gift_state: Option<&'static str>,
     paid: Option<RelativeTime>,
     /// The page of the charge in Stripe's dashboard.
     charge_url: Option<String>,
@@ -206,7 +209,7 @@ async fn show(
     };
     let left = found.refundable(app);
     let payment = match found.started {
-        Some(started) => Some(PaymentView::load(app, started).await?),
+        Some(started) => Some(PaymentView::load(app, t, started).await?),
         None => None,
     };
     let refund = match (&payment, left, refused) {
@@ -239,6 +242,16 @@ async fn show(
         layout: with_menu(app, layout, user).await?,
     };
     Ok(Page(page).into_response())
+}
+
+/// Returns the name of the state of a monthly gift.
+pub(super) fn state_text(t: &MoneyTexts, state: GiftState) -> &'static str {
+    match state {
+        GiftState::Active => t.gift_active,
+        GiftState::PastDue => t.gift_past_due,
+        GiftState::Paused => t.gift_paused,
+        GiftState::Canceled => t.gift_canceled,
+    }
 }
 
 pub(super) async fn name_of(app: &App, id: NonprofitId) -> Result<String> {
@@ -280,12 +293,17 @@ impl Found {
 }
 
 impl PaymentView {
-    async fn load(app: &App, donation: Donation) -> Result<PaymentView> {
+    async fn load(app: &App, t: &MoneyTexts, donation: Donation) -> Result<PaymentView> {
         let now = app.clock.millis();
         let events = payments::list_events_of(&app.db, donation.id).await?;
         let refunds = payments::list_refund_requests_of(&app.db, donation.id).await?;
         let charge = donation.payment.charge.as_deref();
+        let gift = match donation.monthly_gift {
+            Some(gift) => monthly_gifts::find(&app.db, gift).await?,
+            None => None,
+        };
         Ok(PaymentView {
+            gift_state: gift.map(|gift| state_text(t, gift.status.state)),
             paid: donation.payment.paid_at.map(|at| RelativeTime::new(at, now)),
             charge_url: charge.map(|charge| object_url(charge, !donation.mode.is_test())),
             events: with_times(events.into_iter(), now, |event| event.received_at),

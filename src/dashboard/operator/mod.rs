@@ -11,6 +11,7 @@ pub mod home;
 pub mod key;
 pub mod list;
 pub mod money;
+pub mod monthly;
 pub mod nav;
 pub mod nonprofit;
 pub mod origins;

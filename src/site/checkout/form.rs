@@ -2,7 +2,7 @@
 
 use super::dedication;
 use super::embedding::Embedder;
-use super::link::DonateLink;
+use super::link::{DonateLink, Frequency};
 use super::target::Target;
 use crate::app::App;
 use crate::http::client::Client;
@@ -33,6 +33,9 @@ use uuid::Uuid;
 
 pub(super) const MAX_NAME_CHARS: usize = 100;
 pub(super) const MAX_MESSAGE_CHARS: usize = 500;
+/// The values of the frequency, as donate links have them.
+const ONCE: &str = "once";
+const MONTHLY: &str = "monthly";
 
 #[derive(Template)]
 #[template(path = "site/checkout/form.html")]
@@ -45,6 +48,8 @@ struct DonationForm {
     /// Says to whom the donation is made, and what happens with it then.
     recipient_note: Option<String>,
     link: DonateLink,
+    /// Why the frequency that the link asks for is not offered.
+    frequency_note: Option<&'static str>,
     is_test_mode: bool,
     form: Form,
     return_urls: ReturnUrls,
@@ -166,6 +171,7 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form, query: &s
     let layout = Layout::new(Section::Other);
     let meta = meta(app, &layout, &target);
     Ok(DonationForm {
+        frequency_note: frequency_note(app, &target, &link),
         layout,
         meta,
         is_test_mode: app.is_test_mode(),
@@ -201,6 +207,16 @@ fn recipient_note(app: &App, target: &Target) -> Option<String> {
     Some(fill(note, &values))
 }
 
+/// Says why the frequency that a link asks for is not offered.
+fn frequency_note(app: &App, target: &Target, link: &DonateLink) -> Option<&'static str> {
+    let t = &Layout::new(Section::Other).p.give;
+    match link.frequency {
+        Frequency::Monthly => (!offers_monthly(app, target)).then_some(t.only_once),
+        Frequency::Yearly => Some(t.not_yearly),
+        Frequency::Once => None,
+    }
+}
+
 /// Returns the metadata of the form. For search engines, it is part of the page of the nonprofit or fundraiser.
 fn meta(app: &App, layout: &Layout, target: &Target) -> Meta {
     let (t, name) = (&layout.p.give, [("name", target.name.as_str())]);
@@ -219,8 +235,19 @@ fn meta(app: &App, layout: &Layout, target: &Target) -> Meta {
 
 fn form(app: &App, target: &Target, link: &DonateLink, once: Uuid) -> Form {
     let t = &Layout::new(Section::Other).p.give;
-    let mut fields = vec![
-        Field::amounts(t.amount, link.amounts(app.config.amounts)),
+    let mut fields = vec![Field::amounts(t.amount, link.amounts(app.config.amounts))];
+    if offers_monthly(app, target) {
+        let choices = vec![
+            Choice::new(ONCE, t.once, ""),
+            Choice::new(MONTHLY, t.monthly, t.monthly_hint),
+        ];
+        let asked = match link.frequency {
+            Frequency::Monthly => MONTHLY,
+            Frequency::Once | Frequency::Yearly => ONCE,
+        };
+        fields.push(Field::choice("frequency", t.frequency, choices).value(asked));
+    }
+    fields.extend([
         Field::text("name", t.name)
             .value(&link.name)
             .hint(t.name_hint)
@@ -230,7 +257,7 @@ fn form(app: &App, target: &Target, link: &DonateLink, once: Uuid) -> Form {
             .value(&link.email)
             .hint(t.email_hint)
             .optional(),
-    ];
+    ]);
     let share = [
         Choice::new("no", t.keep_contact, t.keep_contact_hint),
         Choice::new(
@@ -286,6 +313,10 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
     let mut form = form(app, &target, &link, new_token()).with_values(data);
     let valid = validate(app.config.amounts, &target, &link, data, &mut form);
     let dedication = dedication::parse(data, &mut form);
+    // Without it, the donor could neither change nor cancel the gift.
+    if is_monthly(app, &target, data) && data.trimmed("email").is_empty() {
+        form.add_error("email", Layout::new(Section::Other).p.give.monthly_needs_email);
+    }
     let (Some((amount, email)), Some(token), false) = (valid, token, form.has_errors()) else {
         let page = page(app, target, link, form, query).await?;
         return Ok(page.into_response(StatusCode::UNPROCESSABLE_ENTITY));
@@ -311,6 +342,7 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
         partner: attribute(app, &link).await?,
         designation: Some(link.designation).filter(|text| !text.is_empty()),
         dedication,
+        is_monthly: is_monthly(app, &target, data),
     };
     let mut new = new.into_donation(&app.secret, &app.config.giving, app.clock.millis());
     // A form that is sent twice starts one donation and counts once.
@@ -337,6 +369,17 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
         }
     }
     Ok(redirect_to_donation(new.receipt_id, embedder.as_ref()))
+}
+
+/// Returns whether a donor can give every month. A nonprofit that is charged on its own account offers single donations.
+fn offers_monthly(app: &App, target: &Target) -> bool {
+    app.config.giving.offers_monthly() && target.account.is_none()
+}
+
+/// Returns whether the form asks for a monthly gift, and can.
+fn is_monthly(app: &App, target: &Target, data: &FormData) -> bool {
+    let asked = Frequency::parse(data.text("frequency"));
+    asked == Frequency::Monthly && offers_monthly(app, target)
 }
 
 /// Fails if the network of the client has started too many donations within a minute.

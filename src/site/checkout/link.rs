@@ -41,7 +41,27 @@ const PARAMETERS: [&str; 17] = [
     embedding::PARAMETER,
 ];
 /// The parameters that fill in fields of the form, which the form then sends itself.
-const FORM_FIELDS: [&str; 4] = ["amount", "email", "first_name", "last_name"];
+const FORM_FIELDS: [&str; 5] = ["amount", "frequency", "email", "first_name", "last_name"];
+
+/// How often a donate link asks people to give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frequency {
+    Once,
+    Monthly,
+    /// Offered as a single donation.
+    Yearly,
+}
+
+impl Frequency {
+    /// Parses the parameter of a link, or the value of the form. Everything else is once.
+    pub fn parse(text: &str) -> Frequency {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "monthly" => Frequency::Monthly,
+            "yearly" => Frequency::Yearly,
+            _ => Frequency::Once,
+        }
+    }
+}
 
 /// The parameters of a donate link. Invalid values are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +69,7 @@ pub struct DonateLink {
     pub amount: Option<Cents>,
     pub suggested_amounts: Vec<Cents>,
     pub min_amount: Option<Cents>,
-    pub is_monthly: bool,
+    pub frequency: Frequency,
     pub email: String,
     pub name: String,
     pub description: String,
@@ -88,7 +108,7 @@ impl DonateLink {
                 suggested
             },
             min_amount: Cents::from_positive_dollars(&text("min_value")),
-            is_monthly: text("frequency").eq_ignore_ascii_case("monthly"),
+            frequency: Frequency::parse(&text("frequency")),
             email: text("email"),
             name: cut(name.trim(), MAX_TEXT_CHARS).to_owned(),
             description: text("description"),
@@ -203,6 +223,22 @@ mod tests {
                 amounts.contains(&format!("value=\"{selected}\" checked")),
                 "{query}: {amounts}"
             );
+        }
+    }
+
+    #[test]
+    fn the_frequency_is_read_in_any_case() {
+        for (text, expected) in [
+            ("monthly", Frequency::Monthly),
+            ("MONTHLY", Frequency::Monthly),
+            ("Yearly", Frequency::Yearly),
+            ("ONCE", Frequency::Once),
+            ("weekly", Frequency::Once),
+            ("", Frequency::Once),
+        ] {
+            let link = DonateLink::parse(&format!("frequency={text}")).unwrap();
+            assert_eq!(link.frequency, expected, "{text}");
+            assert_eq!(link.action("/x/give"), "/x/give");
         }
     }
 

@@ -26,6 +26,7 @@ use giving::checkout::partner::ReturnUrls;
 use giving::checkout::receipt::{DONEE_IS_CHARITY, NO_GOODS_OR_SERVICES, Receipt};
 use giving::checkout::{Donation, State as DonationState, store};
 use giving::ledger::entry::Mode;
+use giving::monthly::token;
 use giving::payments::Payments;
 use giving::payments::error::PaymentError;
 use giving::providers::Provider;
@@ -47,6 +48,8 @@ struct DonationPage {
     donation: Donation,
     /// Once the donation is in the ledger.
     receipt: Option<Receipt>,
+    /// The page of its monthly gift.
+    manage_monthly: Option<String>,
     /// Whether the receipt is emailed to the donor.
     is_emailed: bool,
     /// Says that no money is charged, or was charged.
@@ -304,6 +307,7 @@ async fn show_with(
         None => None,
     };
     let page = DonationPage {
+        manage_monthly: manage_monthly(app, &donation),
         is_emailed: app.mail.is_on()
             && donation.email.is_some()
             && donation.state == DonationState::Completed,
@@ -352,6 +356,15 @@ async fn show_with(
         headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     }
     Ok(response)
+}
+
+/// Returns the path of the page of a donation's monthly gift. The link works as long as the one in the email with the receipt,
+/// and then leads to the form for a new one.
+fn manage_monthly(app: &App, donation: &Donation) -> Option<String> {
+    let paid_at = donation.payment.paid_at.unwrap_or(donation.started_at);
+    let until = paid_at.saturating_add(token::LINK_MILLIS);
+    let token = token::create(&app.secret, donation.monthly_gift?, until);
+    Some(format!("{}?token={token}", token::PATH))
 }
 
 /// Returns the URL of the payment page, if the donation is paid on another site.

@@ -278,7 +278,13 @@ texts! {
         own_page: "This site does not accept donations. You can give to this organization on its own website.",
         give_on: "Give on {host}",
         visit: "Visit {host}",
-        only_once: "Monthly donations are not available yet. You can make a one-time donation.",
+        only_once: "Monthly donations are not available on this site. You can make a one-time donation.",
+        not_yearly: "Yearly donations are not available. You can make a single donation.",
+        frequency: "How often?",
+        once: "One-time",
+        monthly: "Monthly",
+        monthly_hint: "The same amount is charged every month, starting today, until you cancel. You can change, pause or cancel it online at any time. Enter your email address for this.",
+        monthly_needs_email: "Enter your email address, so that you can change or cancel your monthly donation.",
         amount: "Amount",
         name: "Your name",
         name_hint: "For your receipt.",
@@ -379,6 +385,8 @@ texts! {
         meant_for: "It is meant for:",
         back: "Back to {name}",
         exit: "Return to {host}",
+        monthly_note: "This is a monthly donation.",
+        manage_monthly: "Change, pause or cancel it",
         redirect_refused: "The link you followed asks us to redirect you to a site that we have not verified. We will show your receipt here instead.",
     }
     developers: DevelopersTexts {

@@ -61,6 +61,8 @@ pub struct Donation {
     pub dedication: Option<Dedication>,
     /// What the partner's link passed on.
     pub partner: Partner,
+    /// The monthly gift that it belongs to. The donation that starts one has the same ID.
+    pub monthly_gift: Option<Uuid>,
     /// Its sequence number in the ledger.
     pub entry: Option<i64>,
     /// The name of the provider that it was started with.
@@ -98,5 +100,10 @@ impl Donation {
     /// Returns when the donor last began to pay.
     pub(crate) fn attempted_at(&self) -> i64 {
         self.payment.attempted_at.unwrap_or(self.started_at)
+    }
+
+    /// Returns whether it starts a monthly gift.
+    pub fn starts_monthly_gift(&self) -> bool {
+        self.monthly_gift == Some(self.id)
     }
 }

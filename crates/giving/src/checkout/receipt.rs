@@ -145,8 +145,13 @@ impl Share {
     }
 }
 
-/// Returns the email with the receipt, if the donor left an address.
-pub fn email(public_url: &PublicUrl, donation: &Donation, receipt: &Receipt) -> Option<Email> {
+/// Returns the email with the receipt, if the donor left an address. `manage` is the link to the page of a monthly gift.
+pub fn email(
+    public_url: &PublicUrl,
+    donation: &Donation,
+    receipt: &Receipt,
+    manage: Option<&str>,
+) -> Option<Email> {
     let to = donation.email.as_ref()?;
     let (amount, id) = (donation.amount, donation.receipt_id);
     let (prefix, notice) = match donation.mode {
@@ -194,6 +199,12 @@ pub fn email(public_url: &PublicUrl, donation: &Donation, receipt: &Receipt) -> 
         text,
         "\n{NO_GOODS_OR_SERVICES}\n\nReceipt number: {number}\nYour receipt as a page: {public_url}/donations/{id}\n"
     );
+    if let Some(manage) = manage {
+        let _ = write!(
+            text,
+            "\nThis is a monthly donation. Change, pause or cancel it, or enter a new card (the link works for 60 days):\n\n{manage}\n"
+        );
+    }
     Some(Email::new(
         to.to_string(),
         format!("{prefix}Your donation of {amount}"),

@@ -8,6 +8,8 @@ use crate::donations::{
 };
 use crate::fundraisers::store as fundraisers;
 use crate::ledger::store::{self as ledger, Remaining};
+use crate::monthly::token;
+use crate::providers::test;
 use crate::recorder::Recorder;
 use access::notices::Notices;
 use directory::nonprofits::identifier::Identifier;
@@ -15,6 +17,7 @@ use directory::{Directory, NonprofitRef};
 use jiff::tz::TimeZone;
 use platform::clock::Clock;
 use platform::db::Db;
+use platform::ids::{FundraiserId, NonprofitId};
 use platform::mail::{Email, Mailer};
 use platform::money::Cents;
 use platform::public_url::PublicUrl;
@@ -38,6 +41,8 @@ pub struct Settlement<'a> {
     pub receipts_per_hour: u32,
     /// Notices of dedications that are emailed to one address per day.
     pub notices_per_day: u32,
+    /// How often the provider tries to collect a payment of a monthly gift.
+    pub payment_attempts: i64,
 }
 
 impl<'a> Settlement<'a> {
@@ -59,6 +64,9 @@ impl<'a> Settlement<'a> {
         match (donation.state, donation.entry) {
             (State::Pending, _) => {
                 let recorded = self.record(&donation).await.inspect_err(log)?;
+                if donation.starts_monthly_gift() && donation.provider == test::NAME {
+                    self.start_test_gift(&donation).await?;
+                }
                 let emails = Box::pin(self.emails(&donation, recorded.sequence)).await?;
                 store::complete(db, &donation, recorded.sequence, emails, now).await?;
             }
@@ -127,7 +135,30 @@ impl<'a> Settlement<'a> {
         }
         let dated = (self.time_zone, self.recipient);
         let receipt = Receipt::find(self.db, self.directory, dated, donation, entry).await?;
-        Ok(receipt.and_then(|receipt| receipt::email(self.public_url, donation, &receipt)))
+        let manage = donation.monthly_gift.map(|gift| {
+            let paid_at = donation.payment.paid_at.unwrap_or_else(|| self.clock.millis());
+            token::link(self.public_url, self.secret, gift, paid_at)
+        });
+        Ok(
+            receipt
+                .and_then(|receipt| receipt::email(self.public_url, donation, &receipt, manage.as_deref())),
+        )
+    }
+
+    /// Returns the name of the fundraiser or nonprofit that a donation is for.
+    pub(crate) async fn recipient_name(
+        self,
+        nonprofit: NonprofitId,
+        fundraiser: Option<FundraiserId>,
+    ) -> sqlx::Result<String> {
+        if let Some(id) = fundraiser
+            && let Some(fundraiser) = fundraisers::find(self.db, id).await?
+        {
+            return Ok(fundraiser.title);
+        }
+        let found = self.directory.find(&Identifier::Id(nonprofit)).await?;
+        let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
+        Ok(nonprofit.map_or_else(String::new, |nonprofit| nonprofit.name.to_owned()))
     }
 
     async fn record(self, donation: &Donation) -> Result<RecordedEntry, DonationError> {

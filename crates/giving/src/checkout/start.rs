@@ -38,6 +38,8 @@ pub struct StartDonation {
     pub designation: Option<String>,
     pub dedication: Option<Dedication>,
     pub partner: Partner,
+    /// Whether it is given again every month.
+    pub is_monthly: bool,
 }
 
 impl StartDonation {
@@ -50,8 +52,9 @@ impl StartDonation {
             bytes.copy_from_slice(&mac[..16]);
             uuid::Builder::from_custom_bytes(bytes).into_uuid()
         };
+        let donation_id = id("donation ID");
         Donation {
-            id: id("donation ID"),
+            id: donation_id,
             receipt_id: id("receipt ID"),
             state: State::Started,
             mode: provider.mode(),
@@ -67,6 +70,7 @@ impl StartDonation {
             designation: self.designation,
             dedication: self.dedication,
             partner: self.partner,
+            monthly_gift: self.is_monthly.then_some(donation_id),
             entry: None,
             provider: provider.name().to_owned(),
             payment: Payment::default(),
@@ -101,7 +105,8 @@ impl StartDonation {
         let shares_contact = self.shares_contact.then(|| "shares contact".to_owned());
         let dedication = self.dedication.as_ref().map(Dedication::content);
         let account = partner.account.map(|id| format!("partner {id}"));
-        let later = [covered, shares_contact, dedication, account];
+        let is_monthly = self.is_monthly.then(|| "monthly".to_owned());
+        let later = [covered, shares_contact, dedication, account, is_monthly];
         let later = later.into_iter().flatten().map(Some);
         let mut content = Vec::with_capacity(512);
         for field in fields.into_iter().chain(later) {
@@ -136,6 +141,7 @@ mod tests {
             designation: None,
             dedication: None,
             partner: Partner::default(),
+            is_monthly: false,
         };
         let dedication = |kind, name: &str, message: Option<&str>| {
             let email = EmailAddress::parse("bo@example.org").unwrap();
@@ -164,6 +170,7 @@ mod tests {
             change(&|form| form.email = EmailAddress::parse("ada@example.org").ok()),
             change(&|form| form.covered = Cents::new(20)),
             change(&|form| form.shares_contact = true),
+            change(&|form| form.is_monthly = true),
             change(&|form| form.designation = text("boats")),
             change(&|form| form.dedication = dedication(DedicationKind::Honor, "Bo", None)),
             change(&|form| form.dedication = dedication(DedicationKind::Memory, "Bo", None)),

@@ -18,7 +18,7 @@ macro_rules! donations {
         concat!(
             "select id, receipt_id, state, provider, coalesce(livemode, provider <> 'test') as livemode, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, ",
             "designation, partner_id, partner_metadata, success_url, exit_url, entry, session, attempt, charge, ",
-            "paid_at, checks, covered, shares_contact, partner_account, started_at, dedication, dedicatee, notice_email, notice_message, ",
+            "paid_at, checks, covered, shares_contact, partner_account, monthly_gift_id, started_at, dedication, dedicatee, notice_email, notice_message, ",
             "account, attempted_at, network, proof_bits, passed_by ",
             "from donations ",
             $rest
@@ -33,12 +33,13 @@ const FIND_BY_EITHER_ID: &str = donations!("where id = $1 or receipt_id = $1");
 // Email addresses are ASCII, so both databases convert them to lowercase in the same way.
 const LIST_BY_EMAIL: &str = donations!("where lower(email) = $1 order by started_at, id");
 const LIST_BY_MAILBOX: &str = donations!("where mailbox = $1 order by receipt_at desc, id desc limit $2");
+const LIST_OF_MONTHLY_GIFT: &str = donations!("where monthly_gift_id = $1 order by started_at desc limit $2");
 const INSERT: &str = "insert into donations (id, receipt_id, state, provider, livemode, nonprofit_id, fundraiser_id, amount, \
      name, is_public, email, mailbox, message, designation, partner_id, partner_metadata, success_url, exit_url, started_at, \
      changed_at, covered, shares_contact, dedication, dedicatee, notice_email, notice_mailbox, notice_message, account, \
-     network, proof_bits, partner_account) \
+     network, proof_bits, partner_account, monthly_gift_id) \
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $19, $20, $21, $22, $23, \
-     $24, $25, $26, $27, $28, $29, $30) \
+     $24, $25, $26, $27, $28, $29, $30, $31) \
      on conflict (id) do nothing";
 const FIND_STATE: &str = "select state from donations where id = $1";
 /// PostgreSQL only: a transaction of SQLite that writes holds the whole file.
@@ -143,6 +144,7 @@ struct DonationRow {
     covered: i64,
     shares_contact: bool,
     partner_account: Option<Uuid>,
+    monthly_gift_id: Option<Uuid>,
     started_at: i64,
     dedication: Option<String>,
     dedicatee: Option<String>,
@@ -182,6 +184,7 @@ from_row!(DonationRow {
     covered,
     shares_contact,
     partner_account,
+    monthly_gift_id,
     started_at,
     dedication,
     dedicatee,
@@ -230,6 +233,14 @@ pub async fn list_by_notice(db: &Db, email: &EmailAddress) -> sqlx::Result<Vec<D
     Ok(rows.into_iter().filter_map(donation).collect())
 }
 
+/// Lists the donations of a monthly gift, newest first.
+pub async fn list_of_monthly_gift(db: &Db, gift: Uuid, take: i64) -> sqlx::Result<Vec<Donation>> {
+    let rows: Vec<DonationRow> = db
+        .fetch_all(query(LIST_OF_MONTHLY_GIFT).bind(gift).bind(take))
+        .await?;
+    Ok(rows.into_iter().filter_map(donation).collect())
+}
+
 /// Finds a donation.
 pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<Donation>> {
     let row: Option<DonationRow> = db.fetch_optional(query(FIND).bind(id)).await?;
@@ -267,6 +278,7 @@ fn donation(row: DonationRow) -> Option<Donation> {
             exit_url: row.exit_url,
             account: row.partner_account.map(AccountId),
         },
+        monthly_gift: row.monthly_gift_id,
         entry: row.entry,
         provider: row.provider,
         payment: Payment {
@@ -331,7 +343,8 @@ pub async fn insert(db: &Db, new: &Donation) -> sqlx::Result<()> {
             .bind(&new.account)
             .bind(&new.screening.network)
             .bind(new.screening.proof_bits)
-            .bind(new.partner.account.map(|id| id.0)),
+            .bind(new.partner.account.map(|id| id.0))
+            .bind(new.monthly_gift),
     )
     .await?;
     tx.commit().await

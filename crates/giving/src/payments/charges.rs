@@ -11,6 +11,7 @@ use crate::providers::stripe::form::Form;
 use crate::providers::stripe::objects::{BalanceTransaction, Charge, PaymentIntent, Reference, Session};
 use crate::providers::stripe::pacing::Urgency;
 use platform::money::Cents;
+use uuid::Uuid;
 
 /// When Stripe is asked for the fee of a new charge, if no event has told it.
 const FEE_CHECK_MILLIS: i64 = 60_000;
@@ -42,6 +43,9 @@ impl Payments<'_> {
                     self.apply_charge(charge, account, urgency).await?;
                 }
             }
+            Some("complete") if session.subscription.is_some() => {
+                self.apply_monthly_session(id, &session, urgency).await?;
+            }
             Some("complete") => {
                 let session = match &session.payment_intent {
                     Some(Reference::Id(_)) => self.stripe.find_session(&session.id, account, urgency).await?,
@@ -49,6 +53,25 @@ impl Payments<'_> {
                 };
                 let intent = session.payment_intent.as_ref().and_then(Reference::object);
                 self.apply_payment_intent(intent, &session, account).await?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Enters the monthly gift that a session started. Its first invoice is the donation.
+    async fn apply_monthly_session(self, id: Uuid, session: &Session, urgency: Urgency) -> Result<()> {
+        let (db, now) = (self.settlement.db, self.settlement.clock.millis());
+        match (&session.invoice, &session.subscription) {
+            (Some(invoice), _) if session.payment_status == "paid" => {
+                self.refresh_invoice(invoice.id(), urgency).await?;
+            }
+            (_, Some(subscription)) => {
+                let gift = self.refresh_subscription(subscription.id(), urgency).await?;
+                match gift.and_then(|gift| gift.status.failure) {
+                    Some(failure) => store::fail(db, id, &failure.reason, now).await?,
+                    None => store::process(db, id, now).await?,
+                }
             }
             _ => {}
         }
@@ -96,9 +119,24 @@ impl Payments<'_> {
         account: Option<&str>,
         urgency: Urgency,
     ) -> Result<()> {
-        let Some(id) = self.own_donation(&charge.metadata) else {
-            return Ok(());
-        };
+        if let Some(id) = self.own_donation(&charge.metadata) {
+            return self.apply_charge_to(id, charge, account, urgency).await;
+        }
+        // The charge of an invoice names no donation; once it is entered, the donation names the charge.
+        match store::find_by_charge(self.settlement.db, &charge.id).await? {
+            Some(donation) => self.apply_charge_to(donation.id, charge, account, urgency).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Enters a charge for a donation.
+    pub(crate) async fn apply_charge_to(
+        self,
+        id: Uuid,
+        charge: &Charge,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<()> {
         let (db, now) = (self.settlement.db, self.settlement.clock.millis());
         if !charge.paid || charge.status != "succeeded" {
             if charge.status == "failed" {
@@ -160,7 +198,7 @@ impl Payments<'_> {
     }
 
     /// Records the donation that a charge paid, and the balance transaction of the charge.
-    async fn settle_charge(self, id: uuid::Uuid, charge: &Charge, urgency: Urgency) -> Result<()> {
+    async fn settle_charge(self, id: Uuid, charge: &Charge, urgency: Urgency) -> Result<()> {
         let db = self.settlement.db;
         let Some(donation) = store::find(db, id).await? else {
             return Ok(());

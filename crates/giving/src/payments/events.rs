@@ -1,7 +1,7 @@
 //! The inbox of events: each is stored before it is acknowledged, and handled once.
 //!
 //! An event says that an object of Stripe has changed. Sessions and charges are taken from the event itself, because they only
-//! ever move forward; refunds and disputes are read again, because an old event of theirs would be misleading. An event that
+//! ever move forward; everything else is read again, because an old event of it would be misleading. An event that
 //! could not be handled is tried again by reading its object.
 
 use super::Payments;
@@ -13,6 +13,7 @@ use crate::providers::stripe::objects::{Event, Metadata};
 use crate::providers::stripe::pacing::Urgency;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use uuid::Uuid;
 use std::fmt;
 
 /// The pauses before an event is tried again, in milliseconds. The last one repeats.
@@ -29,6 +30,8 @@ enum Topic {
     Charge,
     Refund,
     Dispute,
+    Invoice,
+    Subscription,
 }
 
 impl Topic {
@@ -41,7 +44,9 @@ impl Topic {
             | "checkout.session.expired" => Some(Topic::Session),
             "charge.succeeded" | "charge.updated" | "charge.failed" => Some(Topic::Charge),
             "refund.created" | "refund.updated" | "refund.failed" => Some(Topic::Refund),
+            "invoice.paid" | "invoice.payment_failed" => Some(Topic::Invoice),
             kind if kind.starts_with("charge.dispute.") => Some(Topic::Dispute),
+            kind if kind.starts_with("customer.subscription.") => Some(Topic::Subscription),
             _ => None,
         }
     }
@@ -104,7 +109,9 @@ impl Payments<'_> {
                 id: text("id"),
             }
             .to_string(),
-            donation: donation.map(|donation| donation.id),
+            donation: donation
+                .map(|donation| donation.id)
+                .or_else(|| self.find_invoiced(&event.data.object)),
             livemode: event.livemode,
             created_at: event.created.saturating_mul(1_000),
             ignored,
@@ -128,6 +135,14 @@ impl Payments<'_> {
         Ok(checkout::find_by_charge(db, charge).await?)
     }
 
+    /// Returns the donation that an invoice is about, which may not exist yet.
+    fn find_invoiced(self, object: &Value) -> Option<Uuid> {
+        let metadata = object["parent"]["subscription_details"]["metadata"].clone();
+        let gift = self.own_donation(&serde_json::from_value(metadata).ok()?)?;
+        let reason = object["billing_reason"].as_str();
+        Some(self.donation_of_invoice(gift, object["id"].as_str()?, reason))
+    }
+
     /// Handles an event that was received, and notes the outcome.
     pub async fn handle(self, event: Event) -> Result<()> {
         let id = event.id.clone();
@@ -144,6 +159,12 @@ impl Payments<'_> {
             Some(Topic::Charge) => self.apply_charge(&parse(object)?, account, Urgency::Sweep).await,
             Some(Topic::Refund) => self.refresh_refund(&id, account, Urgency::Sweep).await,
             Some(Topic::Dispute) => self.refresh_dispute(&id, account, Urgency::Sweep).await,
+            // Monthly gifts are charged on our own account.
+            Some(Topic::Invoice) if account.is_none() => self.refresh_invoice(&id, Urgency::Sweep).await,
+            Some(Topic::Subscription) if account.is_none() => {
+                self.refresh_subscription(&id, Urgency::Sweep).await.map(drop)
+            }
+            Some(Topic::Invoice | Topic::Subscription) => Ok(()),
             None => Ok(()),
         }
     }
@@ -173,6 +194,12 @@ impl Payments<'_> {
             }
             Some(Topic::Refund) => self.refresh_refund(id, account, urgency).await,
             Some(Topic::Dispute) => self.refresh_dispute(id, account, urgency).await,
+            // Monthly gifts are charged on our own account.
+            Some(Topic::Invoice) if account.is_none() => self.refresh_invoice(id, urgency).await,
+            Some(Topic::Subscription) if account.is_none() => {
+                self.refresh_subscription(id, urgency).await.map(drop)
+            }
+            Some(Topic::Invoice | Topic::Subscription) => Ok(()),
             None => Ok(()),
         }
     }

@@ -12,6 +12,9 @@ pub(crate) const CURRENCY: &str = "usd";
 pub(crate) const DONATION: &str = "donation";
 pub(crate) const STORE: &str = "store";
 pub(crate) const REQUEST: &str = "request";
+/// The part of a monthly gift that covers the fee, and what paused it.
+pub(crate) const COVERED: &str = "covered";
+pub(crate) const CAUSE: &str = "cause";
 
 impl Payments<'_> {
     /// Returns the donation that an object names, if this store wrote its metadata.

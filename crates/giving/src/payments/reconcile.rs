@@ -179,7 +179,7 @@ impl Payments<'_> {
         match transaction.reporting_category.as_str() {
             "charge" => {
                 let charge = self.stripe.find_charge(source, None, urgency).await?;
-                self.apply_charge(&charge, None, urgency).await?;
+                self.enter_charge(&charge, None, urgency).await?;
                 self.enter_second(source, transaction).await
             }
             "refund" | "refund_failure" => {

@@ -192,7 +192,7 @@ impl Payments<'_> {
             return Ok(Some(donation));
         }
         let charge = self.stripe.find_charge(charge, account, urgency).await?;
-        self.apply_charge(&charge, account, urgency).await?;
+        self.enter_charge(&charge, account, urgency).await?;
         let donation = checkout::find_by_charge(db, &charge.id).await?;
         Ok(donation.filter(is_entered))
     }

@@ -6,15 +6,12 @@
 
 use super::Payments;
 use super::error::{PaymentError, Result};
-use super::objects::{CURRENCY, DONATION, STORE};
+use super::objects::{COVERED, CURRENCY, DONATION, STORE};
 use super::sweep::FIRST_CHECK_MILLIS;
 use crate::checkout::{Donation, store};
-use crate::fundraisers::store as fundraisers;
 use crate::providers::stripe::form::Form;
 use crate::providers::stripe::objects::Session;
 use crate::providers::stripe::pacing::Urgency;
-use directory::NonprofitRef;
-use directory::nonprofits::identifier::Identifier;
 use platform::email_address::EmailAddress;
 use platform::text::cut;
 
@@ -86,15 +83,24 @@ impl Payments<'_> {
         let (id, store) = (donation.id, self.store);
         let page = format!("{}/donations/{}", self.settlement.public_url, donation.receipt_id);
         let email = donation.email.as_ref().map(EmailAddress::as_str);
-        let name = self.recipient_name(donation).await?;
-        Ok(Form::new()
-            .set("mode", "payment")
+        let name = self
+            .settlement
+            .recipient_name(donation.nonprofit, donation.fundraiser)
+            .await?;
+        // Both the payment and a subscription name the donation, because events can be about either.
+        let (mode, data) = if donation.starts_monthly_gift() {
+            ("subscription", "subscription_data")
+        } else {
+            ("payment", "payment_intent_data")
+        };
+        let form = Form::new()
+            .set("mode", mode)
             .set("submit_type", "donate")
             .set("client_reference_id", format!("{}_{id}", store.simple()))
             .set(&format!("metadata[{DONATION}]"), id)
             .set(&format!("metadata[{STORE}]"), store)
-            .set(&format!("payment_intent_data[metadata][{DONATION}]"), id)
-            .set(&format!("payment_intent_data[metadata][{STORE}]"), store)
+            .set(&format!("{data}[metadata][{DONATION}]"), id)
+            .set(&format!("{data}[metadata][{STORE}]"), store)
             .set("line_items[0][quantity]", 1)
             .set("line_items[0][price_data][currency]", CURRENCY)
             .set("line_items[0][price_data][unit_amount]", donation.amount.get())
@@ -104,19 +110,15 @@ impl Payments<'_> {
             )
             .set_some("customer_email", email)
             .set("success_url", format!("{page}?paid=true"))
-            .set("cancel_url", &page))
-    }
-
-    /// The name of the fundraiser or nonprofit that a donation is for.
-    async fn recipient_name(self, donation: &Donation) -> Result<String> {
-        if let Some(id) = donation.fundraiser
-            && let Some(fundraiser) = fundraisers::find(self.settlement.db, id).await?
-        {
-            return Ok(fundraiser.title);
+            .set("cancel_url", &page);
+        if !donation.starts_monthly_gift() {
+            return Ok(form);
         }
-        let found = self.settlement.directory;
-        let found = found.find(&Identifier::Id(donation.nonprofit)).await?;
-        let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
-        Ok(nonprofit.map_or_else(String::new, |nonprofit| nonprofit.name.to_owned()))
+        Ok(form
+            .set("line_items[0][price_data][recurring][interval]", "month")
+            .set(
+                &format!("subscription_data[metadata][{COVERED}]"),
+                donation.covered.get(),
+            ))
     }
 }

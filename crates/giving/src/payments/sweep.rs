@@ -27,6 +27,7 @@ impl Payments<'_> {
     pub async fn sweep(self) -> Result<()> {
         let now = self.settlement.clock.millis();
         let mut outcome = self.repeat_refund_requests().await;
+        outcome = outcome.and(self.check_monthly_gifts().await);
         for id in store::list_to_check(self.settlement.db, now, MAX_BATCH).await? {
             outcome = outcome.and(self.check_donation(id).await);
         }

@@ -169,6 +169,7 @@ impl Bank {
     pub(super) fn payments(&self) -> Payments<'_> {
         Payments {
             settlement: Settlement {
+                payment_attempts: 4,
                 db: &self.db,
                 directory: &self.directory,
                 recorder: &self.recorder,
@@ -197,6 +198,7 @@ impl Bank {
     /// Starts a donation, and opens its session at Stripe. Returns both IDs.
     pub(super) async fn start(&self, number: usize, cents: i64, to: usize) -> (Uuid, String) {
         let form = StartDonation {
+            is_monthly: false,
             token: Uuid::from_u128(number as u128),
             nonprofit: nonprofit(to),
             fundraiser: None,

@@ -45,6 +45,7 @@ pub const TABLES: &[&str] = &[
     "pictures",
     "account_pictures",
     "donations",
+    "monthly_gifts",
     "provider_events",
     "refund_requests",
     "disputes",

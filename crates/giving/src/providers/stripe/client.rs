@@ -6,7 +6,8 @@
 
 use super::form::Form;
 use super::objects::{
-    Account, Balance, BalanceTransaction, CallError, Charge, Dispute, List, Refund, Session,
+    Account, Balance, BalanceTransaction, CallError, Charge, Dispute, Invoice, InvoicePayment, List,
+    PaymentIntent, PortalSession, Refund, Session, Subscription,
 };
 use super::pacing::{Pacer, Urgency};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE};
@@ -191,6 +192,18 @@ impl Client {
         self.read(call.on_behalf_of(account)).await
     }
 
+    /// Finds a payment intent, with its charge and the balance transaction of that.
+    pub(crate) async fn find_payment_intent(
+        &self,
+        id: &str,
+        urgency: Urgency,
+    ) -> Result<PaymentIntent, StripeError> {
+        let form = Form::new().set("expand[0]", "latest_charge.balance_transaction");
+        let path = format!("/v1/payment_intents/{id}");
+        self.read(Call::get("find payment intent", path, form, urgency))
+            .await
+    }
+
     /// Finds a charge, with its balance transaction.
     pub(crate) async fn find_charge(
         &self,
@@ -271,6 +284,109 @@ impl Client {
         let urgency = Urgency::Reconciliation;
         let call = Call::get("list disputes", "/v1/disputes".to_owned(), form, urgency);
         self.read(call).await
+    }
+
+    /// Finds a subscription, with its card, its customer's card, and its latest invoice with the payments of that.
+    pub(crate) async fn find_subscription(
+        &self,
+        id: &str,
+        urgency: Urgency,
+    ) -> Result<Subscription, StripeError> {
+        let form = Form::new()
+            .set("expand[0]", "default_payment_method")
+            .set("expand[1]", "customer.invoice_settings.default_payment_method")
+            .set("expand[2]", "latest_invoice.payments");
+        let path = format!("/v1/subscriptions/{id}");
+        self.read(Call::get("find subscription", path, form, urgency))
+            .await
+    }
+
+    /// Changes a subscription.
+    pub(crate) async fn update_subscription(
+        &self,
+        id: &str,
+        form: Form,
+        key: String,
+        urgency: Urgency,
+    ) -> Result<(), StripeError> {
+        let path = format!("/v1/subscriptions/{id}");
+        let call = Call {
+            urgency,
+            ..Call::post("update subscription", path, form, key)
+        };
+        self.send(&call).await.map(drop)
+    }
+
+    /// Resumes a subscription that Stripe has paused because it could not be collected.
+    pub(crate) async fn resume_subscription(&self, id: &str, key: String) -> Result<(), StripeError> {
+        let path = format!("/v1/subscriptions/{id}/resume");
+        let form = Form::new().set("billing_cycle_anchor", "now");
+        let call = Call::post("resume subscription", path, form, key);
+        self.send(&call).await.map(drop)
+    }
+
+    /// Cancels a subscription at once. It is no error if it was canceled before.
+    pub(crate) async fn cancel_subscription(&self, id: &str) -> Result<(), StripeError> {
+        let path = format!("/v1/subscriptions/{id}");
+        let call = Call {
+            method: Method::DELETE,
+            ..Call::get("cancel subscription", path, Form::new(), Urgency::Donor)
+        };
+        match self.send(&call).await {
+            Err(error) if error.is_not_found() => Ok(()),
+            sent => sent.map(drop),
+        }
+    }
+
+    /// Finds an invoice, with its payments.
+    pub(crate) async fn find_invoice(&self, id: &str, urgency: Urgency) -> Result<Invoice, StripeError> {
+        let form = Form::new().set("expand[0]", "payments");
+        let path = format!("/v1/invoices/{id}");
+        self.read(Call::get("find invoice", path, form, urgency)).await
+    }
+
+    /// Lists the newest paid invoices of a subscription.
+    pub(crate) async fn list_paid_invoices(&self, subscription: &str) -> Result<List<Invoice>, StripeError> {
+        let form = Form::new()
+            .set("subscription", subscription)
+            .set("status", "paid")
+            .set("limit", PAGE_SIZE);
+        let path = "/v1/invoices".to_owned();
+        self.read(Call::get("list invoices", path, form, Urgency::Sweep))
+            .await
+    }
+
+    /// Tries to collect an open invoice now.
+    pub(crate) async fn pay_invoice(&self, id: &str, form: Form, key: String) -> Result<(), StripeError> {
+        let path = format!("/v1/invoices/{id}/pay");
+        self.send(&Call::post("pay invoice", path, form, key))
+            .await
+            .map(drop)
+    }
+
+    /// Lists the invoices that a payment intent pays.
+    pub(crate) async fn list_invoice_payments(
+        &self,
+        payment_intent: &str,
+        urgency: Urgency,
+    ) -> Result<List<InvoicePayment>, StripeError> {
+        let form = Form::new()
+            .set("payment[type]", "payment_intent")
+            .set("payment[payment_intent]", payment_intent);
+        let path = "/v1/invoice_payments".to_owned();
+        self.read(Call::get("list invoice payments", path, form, urgency))
+            .await
+    }
+
+    /// Creates a visit of the page where a customer replaces the card.
+    pub(crate) async fn create_portal_session(
+        &self,
+        form: Form,
+        key: String,
+    ) -> Result<PortalSession, StripeError> {
+        let path = "/v1/billing_portal/sessions".to_owned();
+        self.read(Call::post("create portal session", path, form, key))
+            .await
     }
 
     /// Finds a dispute.

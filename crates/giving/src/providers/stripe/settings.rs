@@ -8,6 +8,8 @@ use thiserror::Error;
 pub const API_BASE: &str = "https://api.stripe.com";
 /// The origin of Stripe's payment page.
 const PAYMENT_PAGE: &str = "https://checkout.stripe.com";
+/// The origin of the page where donors replace their card.
+const PORTAL: &str = "https://billing.stripe.com";
 
 /// Why the settings of Stripe cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -34,6 +36,8 @@ pub struct StripeSettings {
     pub secret_key: SecretString,
     /// Signs the events that Stripe sends.
     pub webhook_secret: SecretString,
+    /// How often Stripe tries to collect a payment of a monthly gift.
+    pub payment_attempts: i64,
     /// Signs the events of connected accounts. Empty if there are none.
     pub connect_webhook_secret: SecretString,
     /// `platform`: donations are made to the operator, who passes them on. `connect`: a nonprofit with an account of its own is
@@ -72,10 +76,18 @@ impl StripeSettings {
 
     /// Returns the origin of the payment page. A simulator of Stripe has its page where its API is.
     pub fn payment_page_origin(&self) -> &str {
-        if self.api_base.trim_end_matches('/') == API_BASE {
-            PAYMENT_PAGE
-        } else {
-            self.api_base.trim_end_matches('/')
+        self.page_origin(PAYMENT_PAGE)
+    }
+
+    /// Returns the origin of the page where donors replace their card.
+    pub fn portal_origin(&self) -> &str {
+        self.page_origin(PORTAL)
+    }
+
+    fn page_origin<'a>(&'a self, origin: &'a str) -> &'a str {
+        match self.api_base.trim_end_matches('/') {
+            API_BASE => origin,
+            simulator => simulator,
         }
     }
 
@@ -86,6 +98,7 @@ impl StripeSettings {
             secret_key: secret_key.into(),
             webhook_secret: webhook_secret.into(),
             connect_webhook_secret: "".into(),
+            payment_attempts: 4,
             account: "platform".to_owned(),
             api_base: API_BASE.to_owned(),
         }
