@@ -92,15 +92,12 @@ impl Row {
             Some(id) => fundraisers::find(&app.db, id).await?,
             None => None,
         };
-        let recipient = match fundraiser {
-            Some(fundraiser) => (
-                format!("/dashboard/operator/fundraisers/{}", fundraiser.id),
-                fundraiser.title,
-            ),
-            None => {
-                let path = format!("/dashboard/operator/nonprofits/{}", gift.nonprofit);
-                (path, name_of(app, gift.nonprofit).await?)
-            }
+        let recipient = if let Some(fundraiser) = fundraiser {
+            let path = format!("/dashboard/operator/fundraisers/{}", fundraiser.id);
+            (path, fundraiser.title)
+        } else {
+            let path = format!("/dashboard/operator/nonprofits/{}", gift.nonprofit);
+            (path, name_of(app, gift.nonprofit).await?)
         };
         let (status, is_live) = (&gift.status, !gift.mode.is_test());
         Ok(Row {

@@ -13,8 +13,8 @@ use crate::providers::stripe::objects::{Event, Metadata};
 use crate::providers::stripe::pacing::Urgency;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use uuid::Uuid;
 use std::fmt;
+use uuid::Uuid;
 
 /// The pauses before an event is tried again, in milliseconds. The last one repeats.
 const RETRY_PAUSES: [i64; 4] = [10_000, 60_000, 600_000, 3_600_000];
@@ -164,8 +164,7 @@ impl Payments<'_> {
             Some(Topic::Subscription) if account.is_none() => {
                 self.refresh_subscription(&id, Urgency::Sweep).await.map(drop)
             }
-            Some(Topic::Invoice | Topic::Subscription) => Ok(()),
-            None => Ok(()),
+            Some(Topic::Invoice | Topic::Subscription) | None => Ok(()),
         }
     }
 
@@ -199,8 +198,7 @@ impl Payments<'_> {
             Some(Topic::Subscription) if account.is_none() => {
                 self.refresh_subscription(id, urgency).await.map(drop)
             }
-            Some(Topic::Invoice | Topic::Subscription) => Ok(()),
-            None => Ok(()),
+            Some(Topic::Invoice | Topic::Subscription) | None => Ok(()),
         }
     }
 
