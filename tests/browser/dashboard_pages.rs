@@ -21,7 +21,7 @@ const PUBLIC: [(&str, &str); 7] = [
     ("not-found-in-dashboard", "/dashboard/keys/x"),
 ];
 /// Pages after sign-in.
-const SIGNED_IN: [(&str, &str); 30] = [
+const SIGNED_IN: [(&str, &str); 31] = [
     ("keys", "/dashboard"),
     ("key-new", "/dashboard/keys/new"),
     ("fundraisers", "/dashboard/fundraisers"),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use thirtyfour::Key;
 use uuid::Uuid;
 
-const PAGES: [(&str, &str); 31] = [
+const PAGES: [(&str, &str); 32] = [
     ("home", "/"),
     ("about", "/about"),
     ("contact", "/contact"),

@@ -105,7 +105,7 @@ async fn what_a_donor_had_erased_is_in_no_event_or_answer(world: &World) {
     );
     let email = platform::email_address::EmailAddress::parse("ada@example.org").unwrap();
     let actor = access::audit::Actor::Command;
-    giving::donors::forget(world.app.settlement(), &email, actor)
+    giving::donors::forget(world.app.settlement(), None, &email, actor)
         .await
         .unwrap();
     partner.receiver.answer("/hook", "200 OK");
