@@ -4,7 +4,7 @@ use crate::app::urls::Urls;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use giving::fundraisers::Status;
-use giving::webhooks::deliveries::Render;
+use giving::webhooks::deliveries::attempt::Render;
 use giving::webhooks::events::content::{
     Content, Data, DirectoryData, DonationData, FundraiserData, MovementData, NonprofitData,
 };

@@ -2,7 +2,6 @@
 //! works without signing in.
 
 use crate::app::App;
-use crate::dashboard::settings_page::PATH;
 use crate::http::error::Result;
 use crate::http::params;
 use crate::web::flash::Flash;
@@ -16,6 +15,9 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use platform::ids::AccountId;
+
+/// The page on which the choices are made.
+pub(super) const SETTINGS_PATH: &str = "/dashboard/settings";
 
 /// An optional kind of emails, as the settings page shows it.
 pub struct ChoiceRow {
@@ -58,7 +60,7 @@ pub async fn change(State(app): State<App>, user: SignedIn, data: FormData) -> R
         .map(|kind| (kind, data.find(kind.as_str()).is_some()))
         .collect();
     store::set_wanted(&app.db, user.account, &wanted, app.clock.millis()).await?;
-    Ok(Flash::EmailsChanged.redirect(&app.site.public_url, PATH))
+    Ok(Flash::EmailsChanged.redirect(&app.site.public_url, SETTINGS_PATH))
 }
 
 /// `GET /dashboard/emails/stop?token=`: shows a button, because programs that scan emails also open links.

@@ -20,7 +20,7 @@ use platform::text::hex;
 const MIB: u64 = 1 << 20;
 
 /// The path of the page.
-pub const PATH: &str = "/dashboard/settings";
+pub const PATH: &str = email_choices::SETTINGS_PATH;
 
 #[derive(Template)]
 #[template(path = "dashboard/settings.html")]

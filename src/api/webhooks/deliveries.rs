@@ -1,7 +1,7 @@
 //! What became of the events for a webhook endpoint.
 
 use super::bodies::{DeliveriesBody, DeliveryBody};
-use super::endpoints::{json, to_bytes};
+use super::endpoints::{encode, json};
 use super::fields::{parse_id, to_error};
 use crate::api::problems::{
     AccountProblems, InvalidParameter, NotModified, Unavailable, UnavailableWrite, WebhookNotFound,
@@ -78,7 +78,7 @@ pub async fn list(
         deliveries: listed.iter().map(DeliveryBody::from).collect(),
         has_more,
     };
-    Ok(cache::hashed_json(&if_none_match, to_bytes(&body)))
+    Ok(cache::hashed_json(&if_none_match, encode(&body)))
 }
 
 /// Sends an event to a webhook endpoint again, with the same `webhook-id`.

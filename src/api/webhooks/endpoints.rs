@@ -76,7 +76,7 @@ pub async fn list(
             .map(|endpoint| WebhookBody::new(endpoint, None, None))
             .collect(),
     };
-    Ok(cache::hashed_json(&if_none_match, to_bytes(&body)))
+    Ok(cache::hashed_json(&if_none_match, encode(&body)))
 }
 
 /// Reads a webhook endpoint, and how its last deliveries went.
@@ -108,7 +108,7 @@ pub async fn read(
         .map_err(to_error)?;
     let traffic = webhooks.traffic(endpoint.id).await?;
     let body = WebhookBody::new(&endpoint, None, Some(traffic));
-    Ok(cache::hashed_json(&if_none_match, to_bytes(&body)))
+    Ok(cache::hashed_json(&if_none_match, encode(&body)))
 }
 
 /// Changes a webhook endpoint. Omitted fields stay as they are.
@@ -313,6 +313,6 @@ pub(super) fn json(body: &impl Serialize) -> Response {
     private_json(serde_json::to_string(body).expect("the body is plain data"))
 }
 
-pub(super) fn to_bytes(body: &impl Serialize) -> Vec<u8> {
+pub(super) fn encode(body: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(body).expect("the body is plain data")
 }

@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::dashboard::operator::list::with_times;
 use crate::dashboard::operator::money::DisputeView;
+use crate::dashboard::operator::names::name_of;
 use crate::dashboard::operator::nav::with_menu;
 use crate::dashboard::operator::stripe_links::object_url;
 use crate::http::error::{Error, Result};
@@ -252,12 +253,6 @@ pub(super) fn state_text(t: &MoneyTexts, state: GiftState) -> &'static str {
         GiftState::Paused => t.gift_paused,
         GiftState::Canceled => t.gift_canceled,
     }
-}
-
-pub(super) async fn name_of(app: &App, id: NonprofitId) -> Result<String> {
-    let found = app.directory.find(&Identifier::Id(id)).await?;
-    let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
-    Ok(nonprofit.map_or_else(|| id.to_string(), |nonprofit| nonprofit.name.to_owned()))
 }
 
 impl Found {

@@ -12,6 +12,7 @@ pub mod key;
 pub mod list;
 pub mod money;
 pub mod monthly;
+mod names;
 pub mod nav;
 pub mod nonprofit;
 pub mod origins;

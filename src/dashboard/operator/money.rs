@@ -1,8 +1,8 @@
 //! The money page: the last reconciliation, what does not match, disputes, slow payments, and the balances of the books.
 
 use crate::app::App;
-use crate::dashboard::operator::donation::name_of;
 use crate::dashboard::operator::list::with_times;
+use crate::dashboard::operator::names::name_of;
 use crate::dashboard::operator::nav::with_menu;
 use crate::dashboard::operator::stripe_links::object_url;
 use crate::http::error::{Error, Result};

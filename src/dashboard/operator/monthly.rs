@@ -1,8 +1,9 @@
 //! The monthly gifts: how many are in each state, and the list of them.
 
 use crate::app::App;
-use crate::dashboard::operator::donation::{name_of, state_text};
+use crate::dashboard::operator::donation::state_text;
 use crate::dashboard::operator::list::{ListPage, PAGE_SIZE, parameter};
+use crate::dashboard::operator::names::name_of;
 use crate::dashboard::operator::nav::with_menu;
 use crate::dashboard::operator::stripe_links::object_url;
 use crate::http::error::Result;

@@ -1,7 +1,7 @@
 //! What an owner can do with an endpoint: test, disable, enable, rotate, replay and delete it.
 
 use super::form::show_secret;
-use super::{PATH, find_own, path_of, show, to_error};
+use super::pages::{PATH, find_own, path_of, replay_form, show, to_error};
 use crate::app::App;
 use crate::http::error::Result;
 use crate::http::params::PathText;
@@ -146,10 +146,4 @@ pub async fn replay(
     }
     let page = show(&app, &user, layout, endpoint, form, "").await?;
     Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
-}
-
-pub(super) fn replay_form(layout: &Layout, endpoint: &Endpoint) -> Form {
-    let t = &layout.t.webhooks;
-    let since = Field::time("since", t.since).hint(t.since_hint);
-    Form::new(format!("{}/replay", path_of(endpoint.id)), t.replay, vec![since])
 }

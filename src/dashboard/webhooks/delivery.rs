@@ -1,7 +1,7 @@
 //! One delivery: its attempts, what was sent, and how to send it again.
 
+use super::pages::{find_own, path_of, to_error};
 use super::view::{DeliveryRow, milliseconds};
-use super::{find_own, path_of, to_error};
 use crate::app::App;
 use crate::app::event_json::renderer;
 use crate::http::error::{Error, Result};
@@ -14,7 +14,8 @@ use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use giving::webhooks::deliveries::{Attempt, SentMessage};
+use giving::webhooks::deliveries::Attempt;
+use giving::webhooks::deliveries::attempt::SentMessage;
 use giving::webhooks::endpoints::{Endpoint, EndpointError, Owner};
 use std::fmt::Write;
 use uuid::Uuid;

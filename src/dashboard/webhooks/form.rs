@@ -1,6 +1,6 @@
 //! The forms that create and change an endpoint.
 
-use super::{PATH, find_own, path_of, to_error};
+use super::pages::{PATH, find_own, path_of, to_error};
 use crate::app::App;
 use crate::dashboard::standing::refuse_to_create;
 use crate::http::error::Result;

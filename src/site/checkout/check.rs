@@ -8,8 +8,9 @@ use crate::http::error::Result;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, FormData, Layout, Section};
 use axum::http::StatusCode;
+use giving::checkout::screening::{EMAIL, PROOF};
 use giving::checkout::{Donation, store};
-use giving::guard::{EMAIL, PROOF, proof};
+use giving::guard::proof;
 use platform::email_address::EmailAddress;
 use platform::mail::Email;
 

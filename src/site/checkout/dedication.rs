@@ -1,6 +1,6 @@
 //! The fields of the donation form about its dedication.
 
-use super::form::{MAX_MESSAGE_CHARS, MAX_NAME_CHARS};
+use super::{MAX_MESSAGE_CHARS, MAX_NAME_CHARS};
 use crate::web::form::Choice;
 use crate::web::texts::fill;
 use crate::web::{Field, Form, FormData, Layout, Section};

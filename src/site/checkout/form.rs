@@ -1,9 +1,9 @@
 //! The donation form. A donate link can fill it in; a form with errors is shown again with the submitted values.
 
-use super::dedication;
 use super::embedding::Embedder;
 use super::link::{DonateLink, Frequency};
 use super::target::Target;
+use super::{MAX_MESSAGE_CHARS, MAX_NAME_CHARS, dedication};
 use crate::app::App;
 use crate::http::client::Client;
 use crate::http::error::{Error, Result};
@@ -31,8 +31,6 @@ use platform::email_address::EmailAddress;
 use platform::money::Cents;
 use uuid::Uuid;
 
-pub(super) const MAX_NAME_CHARS: usize = 100;
-pub(super) const MAX_MESSAGE_CHARS: usize = 500;
 /// The values of the frequency, as donate links have them.
 const ONCE: &str = "once";
 const MONTHLY: &str = "monthly";

@@ -8,3 +8,8 @@ pub mod link;
 pub mod pay;
 pub mod target;
 pub mod webhooks;
+
+/// The longest name of a person, in characters.
+const MAX_NAME_CHARS: usize = 100;
+/// The longest message, in characters.
+const MAX_MESSAGE_CHARS: usize = 500;

@@ -3,12 +3,8 @@
 //! That person is told once, when the donation is completed, and never learns the amount. The message is written by the
 //! donor, so it must not contain links: it is sent in the name of the operator.
 
-use super::Donation;
-use crate::ledger::entry::Mode;
 use platform::email_address::EmailAddress;
-use platform::mail::Email;
-use platform::public_url::PublicUrl;
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 /// To whom a donation is dedicated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,38 +82,6 @@ impl Dedication {
 pub fn has_link(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     text.contains("://") || text.contains("www.")
-}
-
-/// Returns the email to the person who is told about a donation to `recipient`, whose page has this path.
-pub(super) fn notice(
-    public_url: &PublicUrl,
-    donation: &Donation,
-    (recipient, path): (&str, &str),
-) -> Option<Email> {
-    let dedication = donation.dedication.as_ref()?;
-    let notice = dedication.notice.as_ref()?;
-    let donor = donation.name.as_deref().filter(|name| !has_link(name));
-    let (prefix, test) = match donation.mode {
-        Mode::Live => ("", ""),
-        Mode::Test => (
-            "Test mode: ",
-            "This is a test: no money was charged, and no donation was made.\n\n",
-        ),
-    };
-    let subject = format!("{prefix}A donation {dedication}");
-    let donor = donor.unwrap_or("Somebody");
-    let mut text = format!("{test}{donor} made a donation to {recipient} {dedication}.\n\n");
-    if let Some(message) = &notice.message {
-        text.push_str("They wrote to you:\n\n");
-        text.push_str(message);
-        text.push_str("\n\n");
-    }
-    let _ = write!(
-        text,
-        "About the recipient: {public_url}{path}\n\n\
-         The donor asked us to tell you. We send this email once, and do not use your address for anything else.\n"
-    );
-    Some(Email::new(notice.email.as_str(), subject, text))
 }
 
 #[cfg(test)]

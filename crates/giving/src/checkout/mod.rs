@@ -4,20 +4,22 @@ pub mod amounts;
 pub mod dedication;
 pub mod donor_id;
 pub mod fee;
+mod notice;
 pub mod partner;
 pub mod receipt;
+pub mod screening;
 pub mod settle;
 pub mod start;
 pub(crate) mod state;
 pub mod store;
 
-use crate::guard::Screening;
 use crate::ledger::entry::Mode;
 use dedication::Dedication;
 use partner::Partner;
 use platform::email_address::EmailAddress;
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::Cents;
+use screening::Screening;
 use serde::Deserialize;
 use uuid::Uuid;
 

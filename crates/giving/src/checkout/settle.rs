@@ -2,7 +2,7 @@
 
 use super::receipt::{self, Donee, Receipt};
 use super::store::{self, CompletionEmails, LimitedEmail};
-use super::{Donation, State, dedication, donor_id};
+use super::{Donation, State, donor_id, notice};
 use crate::donations::{
     DonationError, Label, NewDonation, RecipientName, RecordedEntry, SITE, find_recipient,
 };
@@ -125,7 +125,7 @@ impl<'a> Settlement<'a> {
             path = format!("{path}/f/{}", fundraiser.slug);
             name = fundraiser.title;
         }
-        Ok(dedication::notice(self.public_url, donation, (&name, &path)))
+        Ok(notice::email(self.public_url, donation, (&name, &path)))
     }
 
     /// Returns the email with the receipt, if the donor left an address and emails are sent.

@@ -11,7 +11,7 @@
 use super::dedication::Dedication;
 use super::partner::Partner;
 use super::{Donation, Payment, State};
-use crate::guard::Screening;
+use crate::checkout::screening::Screening;
 use crate::providers::Provider;
 use platform::email_address::EmailAddress;
 use platform::ids::{FundraiserId, NonprofitId};

@@ -3,7 +3,7 @@
 use super::dedication::{Dedication, DedicationKind, Notice};
 use super::partner::Partner;
 use super::{Donation, Payment, State};
-use crate::guard::Screening;
+use crate::checkout::screening::Screening;
 use crate::ledger::entry::Mode;
 use platform::db::{Db, Tx, from_row, query};
 use platform::email_address::EmailAddress;
@@ -226,7 +226,7 @@ pub async fn list_by_mailbox(db: &Db, email: &EmailAddress, take: i64) -> sqlx::
 }
 
 /// Lists the donations about which an email address is told, oldest first.
-pub async fn list_by_notice(db: &Db, email: &EmailAddress) -> sqlx::Result<Vec<Donation>> {
+pub(crate) async fn list_by_notice(db: &Db, email: &EmailAddress) -> sqlx::Result<Vec<Donation>> {
     let rows: Vec<DonationRow> = db
         .fetch_all(query(LIST_BY_NOTICE).bind(email.normalized()))
         .await?;

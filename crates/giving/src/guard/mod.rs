@@ -9,6 +9,7 @@
 pub mod proof;
 pub mod store;
 
+use crate::checkout::screening::Screening;
 use crate::checkout::{Donation, store as checkout};
 use platform::clock::Clock;
 use platform::db::Db;
@@ -39,17 +40,6 @@ pub struct GuardSettings {
     pub proof_bits: u32,
 }
 
-/// What was asked of the donor before the payment page opens.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Screening {
-    /// The network that started the donation, until it is erased.
-    pub network: Option<String>,
-    /// The work that was asked for.
-    pub proof_bits: Option<i64>,
-    /// How the donor got through: [`PROOF`] or [`EMAIL`].
-    pub passed_by: Option<String>,
-}
-
 impl GuardSettings {
     /// Returns the work to ask for, or `None` if nothing is suspicious.
     fn bits(self, counts: &Counts) -> Option<i64> {
@@ -63,16 +53,6 @@ impl GuardSettings {
         let times = counts.of_network / i64::from(self.per_address.max(1));
         let more = (u64::try_from(times).unwrap_or(0) + 1).ilog2().min(MAX_MORE_BITS);
         is_suspicious.then(|| i64::from(self.proof_bits + more))
-    }
-}
-
-pub const PROOF: &str = "proof";
-pub const EMAIL: &str = "email";
-
-impl Screening {
-    /// Returns whether the payment page must not be opened yet.
-    pub fn is_held(&self) -> bool {
-        self.proof_bits.is_some() && self.passed_by.is_none()
     }
 }
 

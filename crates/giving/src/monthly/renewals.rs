@@ -3,11 +3,11 @@
 use super::MonthlyGift;
 use crate::checkout::dedication::Dedication;
 use crate::checkout::partner::Partner;
+use crate::checkout::screening::Screening;
 use crate::checkout::settle::Settlement;
 use crate::checkout::{Donation, Payment, State, store as checkout};
 use crate::donations::DonationError;
 use crate::fundraisers::store as fundraisers;
-use crate::guard::Screening;
 use directory::NonprofitRef;
 use directory::nonprofits::identifier::Identifier;
 use platform::money::Cents;

@@ -4,9 +4,9 @@
 //! something to send next. A lease outlives the longest attempt, so nobody else sends the same event meanwhile; if a server
 //! dies, another one sends it when the lease has lapsed.
 
-use super::attempt::{Attempted, Sent};
+use super::attempt::{Attempted, Render, Sent};
 use super::store::{self, Leased};
-use super::{Attempt, Render, State};
+use super::{Attempt, State};
 use crate::webhooks::Webhooks;
 use crate::webhooks::endpoints::{Endpoint, store as endpoints};
 use crate::webhooks::schedule::{DisabledBecause, Next, Status, decide};

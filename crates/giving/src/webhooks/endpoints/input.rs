@@ -1,6 +1,7 @@
 //! What owners send to create or change an endpoint, and the rules for it.
 
-use super::EndpointError;
+use super::error::EndpointError;
+pub use super::error::{EndpointField, InvalidField};
 use crate::webhooks::url::EndpointUrl;
 use crate::webhooks::{EventKind, Format};
 use platform::public_url::PublicUrl;
@@ -29,25 +30,6 @@ pub struct EndpointChange {
     pub format: Option<String>,
     /// `Some(None)` removes it.
     pub bearer: Option<Option<String>>,
-}
-
-/// A field of an endpoint or of a request about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndpointField {
-    Url,
-    Events,
-    Description,
-    Format,
-    Bearer,
-    Status,
-    Since,
-}
-
-/// An invalid field, and what to send instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidField {
-    pub field: EndpointField,
-    pub detail: String,
 }
 
 /// Validates fields and collects all errors.
