@@ -244,7 +244,7 @@ pub const PROCESS_START: Definition = gauge(
 );
 
 /// All metrics, in the order of the documentation.
-pub const ALL: [Definition; 45] = [
+pub const ALL: [Definition; 53] = [
     REQUESTS,
     REQUEST_SECONDS,
     REFUSALS,
@@ -268,12 +268,20 @@ pub const ALL: [Definition; 45] = [
     REFUNDED_CENTS,
     UNRECONCILED,
     EVENTS_WAITING,
+    DECLINED,
+    HELD,
+    LET_THROUGH,
     DISPUTES_UNANSWERED,
     MONTHLY_ACTIVE,
     MONTHLY_PAST_DUE,
     EMAILS_WAITING,
     EMAILS_SENT,
     EMAILS_FAILED,
+    WEBHOOKS_DELIVERED,
+    WEBHOOKS_FAILED,
+    WEBHOOK_BACKLOG_AGE,
+    WEBHOOK_ENDPOINTS_FAILING,
+    WEBHOOK_ENDPOINTS_DISABLED,
     ANCHOR_AGE,
     ANCHOR_MISSING,
     BACKUP_AGE,
