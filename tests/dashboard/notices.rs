@@ -182,7 +182,7 @@ async fn emails_stop_with_one_click_without_signing_in(world: &World) {
         world
             .texts("select kind from stopped_notices order by kind")
             .await,
-        ["ending", "goal-reached", "return"]
+        ["ending", "goal-reached", "return", "webhook-failing"]
     );
     donate(world, &run, "p-3", "d-3", 700).await.unwrap();
     notify(world).await;
