@@ -117,7 +117,7 @@ fn list_operations(connection: &mut Connection, address: SocketAddr) -> Result<V
 
 /// Creates an account on the website. Returns its session cookie.
 fn sign_up(address: SocketAddr) -> Result<String> {
-    let body = "username=attacker&email=&password=correct+horse+battery+staple";
+    let body = "username=attacker&email=attacker@example.org&password=correct+horse+battery+staple";
     let request = format!(
         "POST /dashboard/sign-up HTTP/1.1\r\nHost: {address}\r\nSec-Fetch-Site: same-origin\r\nConnection: close\r\n\
          Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{body}",

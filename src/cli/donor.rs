@@ -106,8 +106,8 @@ fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
         })
     };
     let declined = |(charge, at): &(String, i64)| json!({"charge": charge, "at": rfc3339(*at)});
-    // Who gave how much is not the business of the person who is told about it.
-    let told = |donation: &checkout::Donation| {
+    // Who gave how much is not the business of the person who gets a notice.
+    let notice_json = |donation: &checkout::Donation| {
         json!({
             "dedication": donation.dedication.as_ref().map(Dedication::to_string),
             "message": notice(donation).and_then(|notice| notice.message.as_deref()),
@@ -158,7 +158,7 @@ fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
         "email": email.as_str(),
         "donor": data.donor_id,
         "donations": data.donations.iter().map(donation).collect::<Vec<_>>(),
-        "notices": data.notices.iter().map(told).collect::<Vec<_>>(),
+        "notices": data.notices.iter().map(notice_json).collect::<Vec<_>>(),
         "declinedPayments": data.declined.iter().map(declined).collect::<Vec<_>>(),
         "monthlyGifts": data.monthly_gifts.iter().map(monthly_gift).collect::<Vec<_>>(),
         "names": data.names.iter().map(name).collect::<Vec<_>>(),

@@ -81,7 +81,7 @@ pub async fn gift(State(app): State<App>, RawQuery(query): RawQuery) -> Result<R
     };
     let gift = manage::refresh(app.payments(), gift).await?;
     let done = values(&query, "done").next().unwrap_or_default();
-    let shown = Shown {
+    let shown = PageContent {
         token: &token,
         done: done_text(&Layout::new(Section::Other).f.monthly, &done),
         refused: None,
@@ -102,15 +102,15 @@ pub async fn change(
     let Some(gift) = find(&app, &token).await? else {
         return Ok(stale_page());
     };
-    let refused = match Asked::read(&app, &gift, &data) {
-        Ok(Asked::Card) => {
+    let refused = match DonorRequest::read(&app, &gift, &data) {
+        Ok(DonorRequest::Card) => {
             match manage::card_page(app.payments(), &gift, &page_url(&app, &token, "card")).await {
                 Ok(Some(url)) => return Ok(Redirect::to(&url).into_response()),
                 Ok(None) => return Err(Error::NotFound),
                 Err(error) => Refused::of(error)?,
             }
         }
-        Ok(Asked::Change(change)) => {
+        Ok(DonorRequest::Change(change)) => {
             match manage::change(app.settlement(), app.payments(), gift.clone(), change).await {
                 Ok(()) => {
                     let page = page_path(&token, Some(name_of(change)));
@@ -121,7 +121,7 @@ pub async fn change(
         }
         Err(refused) => refused,
     };
-    let shown = Shown {
+    let shown = PageContent {
         token: &token,
         done: None,
         refused: Some((&data, refused)),
@@ -131,7 +131,7 @@ pub async fn change(
 }
 
 /// What a form asks for.
-enum Asked {
+enum DonorRequest {
     Change(Change),
     Card,
 }
@@ -143,8 +143,8 @@ struct Refused {
     text: String,
 }
 
-impl Asked {
-    fn read(app: &App, gift: &MonthlyGift, data: &FormData) -> std::result::Result<Asked, Refused> {
+impl DonorRequest {
+    fn read(app: &App, gift: &MonthlyGift, data: &FormData) -> std::result::Result<DonorRequest, Refused> {
         let layout = Layout::new(Section::Other);
         let (t, give) = (&layout.f.monthly, &layout.p.give);
         let invalid = |field, text: String| {
@@ -175,18 +175,18 @@ impl Asked {
                     amount
                 };
                 let covered = charged.plus(amount.reversed()).unwrap_or_default();
-                Ok(Asked::Change(Change::Amount {
+                Ok(DonorRequest::Change(Change::Amount {
                     amount: charged,
                     covered,
                 }))
             }
             "pause" => match data.trimmed("months").parse() {
-                Ok(months @ 1..=12) => Ok(Asked::Change(Change::Pause { months })),
+                Ok(months @ 1..=12) => Ok(DonorRequest::Change(Change::Pause { months })),
                 _ => invalid("months", t.bad_months.to_owned()),
             },
-            "resume" => Ok(Asked::Change(Change::Resume)),
-            "cancel" => Ok(Asked::Change(Change::Cancel)),
-            "card" => Ok(Asked::Card),
+            "resume" => Ok(DonorRequest::Change(Change::Resume)),
+            "cancel" => Ok(DonorRequest::Change(Change::Cancel)),
+            "card" => Ok(DonorRequest::Card),
             _ => Err(Refused {
                 field: None,
                 text: t.unknown.to_owned(),
@@ -369,13 +369,13 @@ fn badge(t: &MonthlyTexts, state: GiftState) -> (&'static str, &'static str) {
 }
 
 /// What the page shows besides the gift.
-struct Shown<'a> {
+struct PageContent<'a> {
     token: &'a str,
     done: Option<&'static str>,
     refused: Option<(&'a FormData, Refused)>,
 }
 
-async fn show(app: &App, gift: MonthlyGift, shown: Shown<'_>) -> Result<GiftPage> {
+async fn show(app: &App, gift: MonthlyGift, shown: PageContent<'_>) -> Result<GiftPage> {
     let layout = Layout::new(Section::Other);
     let t = &layout.f.monthly;
     let (name, path) = name_and_path(app, &gift).await?;
@@ -459,7 +459,7 @@ struct Forms {
 }
 
 impl Forms {
-    fn new(app: &App, t: &'static MonthlyTexts, gift: &MonthlyGift, shown: &Shown<'_>) -> Forms {
+    fn new(app: &App, t: &'static MonthlyTexts, gift: &MonthlyGift, shown: &PageContent<'_>) -> Forms {
         let status = &gift.status;
         let is_canceled = status.state == GiftState::Canceled;
         let action = page_path(shown.token, None);

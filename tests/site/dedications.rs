@@ -80,10 +80,10 @@ async fn a_dedication_is_on_the_receipt_and_one_person_is_told_about_it(world: &
     assert_eq!(line["dedication"], "in memory of Lord <Byron>", "{line}");
 
     run(world, &["donor", "forget", "annabella@example.org"]);
-    let told = "select notice_email from donations where notice_email is not null \
+    let contacts = "select notice_email from donations where notice_email is not null \
         union select notice_mailbox from donations where notice_mailbox is not null \
         union select notice_message from donations where notice_message is not null";
-    assert!(world.texts(told).await.is_empty());
+    assert!(world.texts(contacts).await.is_empty());
     let page = visitor.get(200, &receipt).await.text();
     assert!(page.contains("In memory of"), "{page}");
     run(world, &["donor", "forget", "ada@example.org"]);

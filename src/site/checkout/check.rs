@@ -20,7 +20,7 @@ pub(super) const TOKEN: &str = "token";
 const PURPOSE: &str = "checkout link";
 
 /// What is asked of the donor.
-pub(super) struct Asked {
+pub(super) struct Challenge {
     pub action: String,
     /// The text and the number of bits of the proof of work.
     pub text: String,
@@ -36,11 +36,11 @@ pub(super) struct Asked {
 /// What became of a check.
 pub(super) enum Outcome {
     Passed,
-    Asked(Box<Asked>),
+    Challenged(Box<Challenge>),
 }
 
-impl Asked {
-    pub(super) fn new(app: &App, donation: &Donation, token: Option<&str>) -> Asked {
+impl Challenge {
+    pub(super) fn new(app: &App, donation: &Donation, token: Option<&str>) -> Challenge {
         let t = &Layout::new(Section::Other).p.give;
         let action = path_of(donation.receipt_id);
         let known = donation.email.as_ref().map(EmailAddress::as_str);
@@ -48,7 +48,7 @@ impl Asked {
             Field::email("link_email", t.email).value(known.unwrap_or_default()),
             Field::hidden("action", EMAIL),
         ];
-        Asked {
+        Challenge {
             email: app
                 .mail
                 .is_on()
@@ -92,21 +92,21 @@ pub(super) async fn submit(
         store::pass(&app.db, donation.id, passed_by).await?;
         return Ok(Outcome::Passed);
     }
-    let mut asked = Asked::new(app, donation, None);
+    let mut asked = Challenge::new(app, donation, None);
     if data.text("action") == EMAIL {
         asked.email = asked.email.map(|form| form.with_values(data));
         send_link(app, client, donation, data, &mut asked).await;
     } else {
         asked.is_unproven = true;
     }
-    Ok(Outcome::Asked(Box::new(asked)))
+    Ok(Outcome::Challenged(Box::new(asked)))
 }
 
 fn is_signed(app: &App, donation: &Donation, token: &str) -> bool {
     app.secret.is_signed(PURPOSE, donation.id.as_bytes(), token)
 }
 
-async fn send_link(app: &App, client: Client, donation: &Donation, data: &FormData, asked: &mut Asked) {
+async fn send_link(app: &App, client: Client, donation: &Donation, data: &FormData, asked: &mut Challenge) {
     let Some(form) = &mut asked.email else {
         return;
     };

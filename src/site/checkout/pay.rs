@@ -3,7 +3,7 @@
 //! Both are at `/donations/{receipt ID}`. Whoever knows this URL sees the receipt, so it goes to nobody but the donor:
 //! partners, payment links and exports get the ID of the donation instead.
 
-use super::check::{self, Asked, Outcome};
+use super::check::{self, Challenge, Outcome};
 use super::embedding::Embedder;
 use super::target::Target;
 use crate::app::App;
@@ -56,7 +56,7 @@ struct DonationPage {
     test_notice: Option<&'static str>,
     pay: Option<Form>,
     /// What is asked of the donor first.
-    asked: Option<Asked>,
+    asked: Option<Challenge>,
     /// Whether the last attempt to pay failed.
     has_failed: bool,
     elsewhere: Option<String>,
@@ -92,7 +92,7 @@ pub async fn donation(
     let target = Target::of(&app, &donation).await?;
     let form = pay_form(&app, &donation, embedder.as_ref());
     let asked = (donation.screening.is_held() && can_be_paid(&app, &donation))
-        .then(|| Asked::new(&app, &donation, values(&query, check::TOKEN).next().as_deref()));
+        .then(|| Challenge::new(&app, &donation, values(&query, check::TOKEN).next().as_deref()));
     show_with(&app, StatusCode::OK, donation, target, form, embedder, asked).await
 }
 
@@ -129,7 +129,7 @@ pub async fn pay(
     if donation.screening.is_held() && can_be_paid(&app, &donation) {
         match check::submit(&app, client, &donation, &data).await? {
             Outcome::Passed => donation = find(&app, &id).await?,
-            Outcome::Asked(asked) => {
+            Outcome::Challenged(asked) => {
                 let target = Target::of(&app, &donation).await?;
                 let form = pay_form(&app, &donation, embedder.as_ref());
                 return show_with(
@@ -271,7 +271,7 @@ async fn show_with(
     target: Target,
     form: Form,
     embedder: Option<Embedder>,
-    asked: Option<Asked>,
+    asked: Option<Challenge>,
 ) -> Result<Response> {
     let layout = Layout::new(Section::Other);
     let t = &layout.p.give;

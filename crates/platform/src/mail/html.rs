@@ -1,7 +1,7 @@
 //! The HTML version of an email, made from its text.
 //!
 //! The text is what people write and review; the HTML shows the same words with links, facts such as `Amount: $25.00` in a
-//! table, a button for a link of its own, and a footer in small letters. So both versions always say the same, and only the
+//! table, a button for a link of its own, and a small footer. So both versions always say the same, and only the
 //! text is stored. Colors are those of the reader's mail program, light or dark, apart from the button.
 
 use super::text::FOOTER;
