@@ -19,8 +19,6 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use directory::NonprofitRef;
-use directory::nonprofits::identifier::Identifier;
 use giving::checkout::Donation;
 use giving::checkout::store as checkout;
 use giving::donations::listing::RecordedDonation;

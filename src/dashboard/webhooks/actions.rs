@@ -9,12 +9,12 @@ use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
 use crate::web::layout::Tab;
 use crate::web::texts::fill;
-use crate::web::{Field, Form, FormData, Layout};
+use crate::web::{Form, FormData, Layout};
 use access::sessions::SignedIn;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use giving::webhooks::endpoints::{Endpoint, EndpointError, Owner};
+use giving::webhooks::endpoints::{EndpointError, Owner};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 

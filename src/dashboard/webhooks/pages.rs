@@ -7,7 +7,7 @@ use crate::http::params::{self, PathText};
 use crate::web::layout::Tab;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::WebhookTexts;
-use crate::web::{Form, Layout, Page};
+use crate::web::{Field, Form, Layout, Page};
 use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::{RawQuery, State};
