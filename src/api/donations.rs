@@ -54,7 +54,7 @@ pub async fn list(
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
     let take = positive(&query, "take")?.unwrap_or(DEFAULT_TAKE).min(MAX_TAKE);
-    let before = values(&query, "before").next().filter(|text| !text.is_empty());
+    let before = values(&query, "before").next();
     let before = before.map(|text| parse_id(&text)).transpose()?;
     let listed = app
         .giving

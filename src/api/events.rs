@@ -83,12 +83,9 @@ pub async fn list(
     RawQuery(query): RawQuery,
 ) -> Result<Response> {
     let take = positive(&query, "take")?.unwrap_or(DEFAULT_TAKE).min(MAX_TAKE);
-    let wait = match values(&query, "wait").next().as_deref() {
-        None | Some("" | "0") => 0,
-        Some(_) => positive(&query, "wait")?.unwrap_or(0).min(MAX_WAIT),
-    };
+    let wait = positive(&query, "wait")?.unwrap_or(0).min(MAX_WAIT);
     let mut kinds = Vec::new();
-    for names in values(&query, "type").filter(|names| !names.is_empty()) {
+    for names in values(&query, "type") {
         for name in names.split(',') {
             kinds.push(parse_kind(name.trim())?);
         }

@@ -54,7 +54,7 @@ pub async fn list(
 ) -> Result<Response> {
     let id = parse_id(&id)?;
     let take = positive(&query, "take")?.unwrap_or(DEFAULT_TAKE).min(MAX_TAKE);
-    let first = |name| values(&query, name).next().filter(|value| !value.is_empty());
+    let first = |name| values(&query, name).next();
     let kind = first("type").map(|name| parse_kind(&name)).transpose()?;
     let state = first("status").map(|name| {
         let invalid = || Error::InvalidParameter("status must be waiting, delivered or failed.".into());
