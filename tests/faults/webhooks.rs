@@ -188,7 +188,7 @@ fn deliver(database: Database) {
     let healthy = [Behavior::Works, Behavior::Refuses, Behavior::Resets];
     eventually("every event arrives", || {
         for statement in [MAKE_DUE, WAKE] {
-            workload.instance.database.change(statement);
+            workload.instance.database.change_unless_locked(statement);
         }
         thread::sleep(Duration::from_millis(100));
         let waiting = "select count(*) from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id \
@@ -197,11 +197,8 @@ fn deliver(database: Database) {
         workload.instance.database.number(waiting) == 0 && workload.instance.database.number(left) == 0
     });
     server.kill();
-    let expected = workload.instance.database.number("select count(*) from events") as usize;
-    assert!(
-        expected >= changes + FUNDRAISERS,
-        "{expected} events of {changes} changes"
-    );
+    // Those before the endpoints were created are for nobody.
+    let expected = changes + FUNDRAISERS;
     for behavior in healthy {
         let accepted = receivers.accepted(behavior);
         let ids: BTreeSet<&str> = accepted.iter().map(|received| received.id.as_str()).collect();
