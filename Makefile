@@ -12,7 +12,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh clients/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test test-quick cluster faults fault-ledger fault-journal fault-backup hostile fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs test-reconcile clients test-mcp
+.PHONY: help run build test test-quick cluster faults fault-ledger fault-journal fault-webhooks fault-backup fault-payments hostile card-testing fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs test-reconcile clients test-mcp test-properties test-doubles
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -39,8 +39,11 @@ test-reconcile: ## Answer the requests of OpenRefine, and validate the answers w
 	tests/with-services.sh sh -c 'folder=$$(tests/reconciliation.sh) && \
 	    CAUSEWAY_TEST_RECONCILIATION=$$folder cargo test --workspace --test stories openrefine'
 
+test-doubles: ## Let emulate and localstripe, two other imitations of Stripe, sign events for a server
+	tests/stripe-doubles.sh
+
 test-docs: ## Run the samples of the documentation in all languages; make test runs curl, JavaScript and Python
-	tests/samples.sh sh js py go php rb
+	tests/samples.sh sh js py go php rb rs
 
 clients: ## Generate the cores of the clients from openapi.json
 	clients/generate.sh
@@ -51,7 +54,7 @@ cluster: $(if $(CAUSEWAY),,bench-build) ## Run three servers with PostgreSQL und
 	    --out target/cluster/table.md --logs target/cluster
 
 faults: ## Print the fault table with a verdict for each row; imports are killed at 300 moments on each database
-	CAUSEWAY_FAULT_ROUNDS=$(or $(ROUNDS),300) CAUSEWAY_LEDGER_ROUNDS=25 CAUSEWAY_BACKUP_ROUNDS=20 CAUSEWAY_DISK_ROUNDS=10 CAUSEWAY_SNAPSHOT_ROUNDS=50 CAUSEWAY_FAULT_SIZE=4 tests/with-services.sh tests/faults.sh
+	CAUSEWAY_FAULT_ROUNDS=$(or $(ROUNDS),300) CAUSEWAY_LEDGER_ROUNDS=25 CAUSEWAY_PAYMENT_ROUNDS=50 CAUSEWAY_BACKUP_ROUNDS=20 CAUSEWAY_DISK_ROUNDS=10 CAUSEWAY_SNAPSHOT_ROUNDS=50 CAUSEWAY_FAULT_SIZE=4 tests/with-services.sh tests/faults.sh
 
 fault-ledger: ## Kill the server while it writes donations and fundraisers: ROUNDS=1000 on each database
 	CAUSEWAY_LEDGER_ROUNDS=$(or $(ROUNDS),1000) tests/with-services.sh cargo test --test faults ledger -- --nocapture
@@ -59,8 +62,19 @@ fault-ledger: ## Kill the server while it writes donations and fundraisers: ROUN
 # The former name.
 fault-journal: fault-ledger
 
+fault-webhooks: ## Kill servers that send events to failing receivers: ROUNDS=100 on each database
+	CAUSEWAY_WEBHOOK_ROUNDS=$(or $(ROUNDS),100) CAUSEWAY_WEBHOOK_EVENTS=250 tests/with-services.sh cargo test --test faults webhooks -- --nocapture
+
 fault-backup: ## Back up under writes and restore elsewhere: ROUNDS=20 on each database
 	CAUSEWAY_BACKUP_ROUNDS=$(or $(ROUNDS),20) tests/with-services.sh cargo test --test faults backup -- --nocapture
+
+fault-payments: ## Kill servers and a simulated Stripe while eight donors pay: ROUNDS=500 on each database
+	cargo build --workspace --bin stripe-simulator
+	CAUSEWAY_PAYMENT_ROUNDS=$(or $(ROUNDS),500) tests/with-services.sh \
+	    cargo test --workspace --test faults payments:: -- --nocapture --test-threads 1
+
+test-properties: ## Try the laws of the ledger, the books and payments with many cases; takes hours: CASES=100000
+	CAUSEWAY_TEST_CASES=$(or $(CASES),100000) cargo test --release --package giving --lib property_tests::
 
 fuzz-api: ## Fuzz the API with Schemathesis against its OpenAPI description: CALLS=100000 SEED=1
 	tests/fuzz-api.sh $(or $(CALLS),100000) $(or $(SEED),1)
@@ -74,6 +88,9 @@ check-deploy: ## Check every file in deploy/ with the tool that reads it: promto
 
 screenshots: ## Save every page at 375, 768 and 1280 px, light and dark, to target/screenshots, and check it with axe
 	CAUSEWAY_SCREENSHOTS=1 tests/with-services.sh cargo test --workspace --test browser -- dashboard_pages:: developer_pages:: public_pages::
+
+card-testing: ## Try out 50 cards from 200 addresses with 10,000 scripted donations beside 200 donors: minutes, on SQLite
+	cargo test --release --test stories -- --ignored ten_thousand_scripted_attempts --nocapture
 
 hostile: bench-build ## Flood the server in 14 ways beside an honest client, and fail if that client is affected. MIX_SECONDS=600: a long mix
 	ulimit -n 12000; $(LOAD) hostile $(if $(DATA),--file $(DATA),--generate 100000) --seconds 5 --mix-seconds $(or $(MIX_SECONDS),30)
@@ -130,6 +147,9 @@ bench-markdown: ## Measure how long hostile stories of 20 KB take to render
 bench-fundraisers: bench-build ## Measure donations next to single-row commits of SQLite, raised next to /healthz
 	$(LOAD) fundraisers --generate 2000
 
+bench-payments: bench-build ## Measure payments next to SQLite, with Stripe silent, and the memory of a comparison: TRANSACTIONS=1000000
+	$(LOAD) payments --generate 2000 $(if $(TRANSACTIONS),--transactions $(TRANSACTIONS))
+
 bench-site: bench-build ## Measure profile pages next to /healthz, the home search next to the API: DATA=eo.csv.gz
 	$(LOAD) site $(INPUT)
 
@@ -158,6 +178,6 @@ fuzz: ## Fuzz pictures, Form 990 returns, the search index and its queries; FUZZ
 	    RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" "fuzz/target/found/$$target" "fuzz/corpus/$$target" -- \
 	        -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
-.PHONY: bench-build bench-match bench-search bench-keys bench-fundraisers bench-site bench-pictures relevance causes fuzz
+.PHONY: bench-build bench-match bench-search bench-keys bench-fundraisers bench-payments bench-site bench-pictures relevance causes fuzz
 bench-build:
 	cargo build --release --workspace

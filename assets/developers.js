@@ -4,7 +4,8 @@
 // Shows all samples in the language that was chosen last.
 const STORED = 'causeway-language';
 const choose = (language) => {
-  for (const radio of document.querySelectorAll('[data-sample] input')) radio.checked = radio.value === language;
+  // A sample that does not exist in this language keeps showing another one.
+  for (const radio of document.querySelectorAll(`[data-sample] input[value="${CSS.escape(language)}"]`)) radio.checked = true;
 };
 try {
   const language = localStorage.getItem(STORED);

@@ -4,6 +4,7 @@ pub mod admission;
 pub mod answer_cache;
 pub mod availability;
 pub mod bulk_work;
+pub mod event_json;
 pub mod failing_jobs;
 pub mod metrics;
 pub mod nonprofit_json;
@@ -43,6 +44,7 @@ use access::limits::rate_limiter::RateLimiter;
 use access::limits::script::SharedWindows;
 use access::limits::shared::SharedLimiter;
 use access::limits::store as recent_calls;
+use access::notices::Notices;
 use access::origins::proof::Prover;
 use access::usage::{Usage, saver};
 use directory::Directory;
@@ -54,16 +56,20 @@ use directory::snapshot::sitemaps::Sitemaps;
 use giving::checkout::settle::Settlement;
 use giving::fundraisers::cache::FundraiserCache;
 use giving::fundraisers::store::Order;
+use giving::guard::Guard;
 use giving::idempotency::InFlight;
 use giving::ledger::anchors::log::AnchorLog;
 use giving::ledger::anchors::place::Place;
 use giving::ledger::writer::Writer;
 use giving::moderation::Moderation;
+use giving::notices::GivingNotices;
 use giving::payments::Payments;
 use giving::providers::Provider;
 use giving::providers::stripe::client::Client as StripeClient;
 use giving::providers::stripe::settings::StripeSettings;
 use giving::recorder::Recorder;
+use giving::webhooks::Webhooks;
+use giving::webhooks::deliveries::sender::Sender;
 use ingest::Importer;
 use platform::blobs::Blobs;
 use platform::clock::Clock;
@@ -72,6 +78,7 @@ use platform::hosted::Pictures;
 use platform::last_seen::LastSeen;
 use platform::mail::Mailer;
 use platform::outbound::addresses::AddressPolicy;
+use platform::outbound::post::Poster;
 use platform::public_url::PublicUrl;
 use platform::redis::Redis;
 use platform::secret::StoreSecret;
@@ -80,6 +87,7 @@ use arc_swap::ArcSwap;
 use axum::body::Bytes;
 use std::ops::Deref;
 use std::sync::Arc;
+use tokio::sync::watch;
 use uuid::Uuid;
 
 /// The state of one server. Cheap to clone.
@@ -140,6 +148,9 @@ pub struct GivingParts {
     pub in_flight: InFlight,
     /// Rate limits of donations that are started, by network.
     pub checkouts: RateLimiter,
+    pub webhooks: Webhooks,
+    /// Wakes those who wait for events.
+    pub new_events: watch::Sender<u64>,
     /// The client of Stripe, if that is the provider.
     stripe: Option<StripeClient>,
 }
@@ -228,7 +239,7 @@ impl App {
             secret,
             saved_keys: None,
         };
-        App::assemble(config, clock, opened).await
+        Box::pin(App::assemble(config, clock, opened)).await
     }
 
     async fn assemble(config: Config, clock: Clock, opened: OpenedStore) -> anyhow::Result<App> {
@@ -244,10 +255,7 @@ impl App {
         let (keys, store_seen) = open_keys(&db, &directory, &limiter, &clock, opened.saved_keys).await?;
         let keys = Arc::new(keys);
         let redis = Redis::new(&config.redis, || metrics.redis_up())?;
-        let shared_secret = secret.authenticate("shared limits", b"");
-        let windows = redis
-            .clone()
-            .map(|redis| SharedWindows::new(redis, shared_secret));
+        let windows = shared_windows(redis.as_ref(), &secret);
         let rate_limiter = |name: &'static str, local: Limiter| match &windows {
             None => RateLimiter::Local(local),
             Some(windows) => {
@@ -271,6 +279,7 @@ impl App {
                 clock.clone(),
                 mail.clone(),
                 public_url.clone(),
+                secret.clone(),
             ),
             keys,
             limiter: rate_limiter("calls", limiter),
@@ -291,6 +300,8 @@ impl App {
             ),
             fundraisers,
             anchors: AnchorLog::new(db.clone(), clock.clone(), secret.clone(), store, places),
+            webhooks: new_webhooks(&config, &db, &directory, &clock, &secret, &mail)?,
+            new_events: watch::Sender::new(0),
             in_flight: InFlight::default(),
             checkouts: rate_limiter("checkouts", Limiter::new(now)),
             stripe: new_stripe_client(&config)?,
@@ -377,6 +388,26 @@ impl App {
         self.config.giving.is_test()
     }
 
+    /// Returns the parts of the state that email the owners of accounts.
+    pub fn notices(&self) -> Notices<'_> {
+        Notices {
+            mailer: &self.mail,
+            clock: &self.clock,
+            secret: &self.secret,
+            public_url: &self.site.public_url,
+        }
+    }
+
+    /// Returns the parts of the state that email people about fundraisers and donations.
+    pub fn giving_notices(&self) -> GivingNotices<'_> {
+        GivingNotices {
+            db: &self.db,
+            notices: self.notices(),
+            counts_test: self.is_test_mode(),
+            time_zone: &self.config.time_zone,
+        }
+    }
+
     /// Returns the parts of the state that settle payments.
     pub fn settlement(&self) -> Settlement<'_> {
         Settlement {
@@ -390,18 +421,54 @@ impl App {
             time_zone: &self.config.time_zone,
             recipient: self.config.recipient.as_ref(),
             receipts_per_hour: self.config.checkout.receipts_per_hour,
+            notices_per_day: self.config.checkout.notices_per_day,
+            payment_attempts: self.config.stripe.payment_attempts,
         }
     }
 
-    /// Returns the parts of the state that handle payments by Stripe, if that is the provider.
+    /// Returns what counts declined payments.
+    pub fn guard(&self) -> Guard<'_> {
+        Guard {
+            db: &self.db,
+            clock: &self.clock,
+            secret: &self.secret,
+            settings: self.config.guard,
+        }
+    }
+
+    /// Returns the parts of the state that handle payments by Stripe. Its key is enough, also with another provider: what was
+    /// started with Stripe has to be brought to an end.
     pub fn payments(&self) -> Option<Payments<'_>> {
         Some(Payments {
             settlement: self.settlement(),
             stripe: self.giving.stripe.as_ref()?,
-            mode: self.config.giving.mode(),
+            mode: self.config.stripe.mode().ok()?,
             store: self.store,
             fees_paid_by: self.config.fees_paid_by,
+            guard: self.guard(),
         })
+    }
+
+    /// Adds the events of what was written since the last time, and wakes those who wait for them. Returns whether there is more.
+    pub async fn fan_out_events(&self) -> sqlx::Result<bool> {
+        let has_more = self.giving.webhooks.fan_out().await?;
+        self.wake_sender();
+        Ok(has_more)
+    }
+
+    /// Lets the sender of events look for something to send.
+    pub fn wake_sender(&self) {
+        self.giving.new_events.send_modify(|count| *count += 1);
+    }
+
+    /// Returns a sender of events.
+    pub fn event_sender(&self) -> Sender {
+        let render = event_json::renderer(self.site.urls.clone());
+        Sender::new(
+            self.giving.webhooks.clone(),
+            render,
+            self.telemetry.metrics.webhooks.attempts.clone(),
+        )
     }
 
     /// Returns the origin of the page where donors pay, if that is a page of Stripe.
@@ -430,10 +497,8 @@ impl App {
     /// Returns the parts of the state that operators moderate with.
     pub fn moderation(&self) -> Moderation<'_> {
         Moderation {
-            db: &self.db,
             recorder: &self.giving.recorder,
-            mailer: &self.mail,
-            public_url: &self.site.public_url,
+            notices: self.giving_notices(),
         }
     }
 
@@ -558,13 +623,43 @@ async fn open_keys(
     Ok((keys, LastSeen::now(clock)))
 }
 
-/// Creates the client of Stripe, if that is the provider.
+/// Returns the windows of limits that all servers share, if there is a Redis.
+fn shared_windows(redis: Option<&Redis>, secret: &StoreSecret) -> Option<SharedWindows> {
+    redis
+        .cloned()
+        .map(|redis| SharedWindows::new(redis, secret.authenticate("shared limits", b"")))
+}
+
+/// Returns what delivers the events of webhooks.
+fn new_webhooks(
+    config: &Config,
+    db: &Db,
+    directory: &Arc<Directory>,
+    clock: &Clock,
+    secret: &StoreSecret,
+    mailer: &Mailer,
+) -> anyhow::Result<Webhooks> {
+    let allows_private = config.webhooks.allow_private;
+    Ok(Webhooks {
+        db: db.clone(),
+        directory: Arc::clone(directory),
+        clock: clock.clone(),
+        secret: secret.clone(),
+        mailer: mailer.clone(),
+        public_url: PublicUrl::new(&config.public_url),
+        poster: Poster::new(AddressPolicy { allows_private })?,
+        allows_private,
+        keep_days: config.outbox.keep_days,
+    })
+}
+
+/// Creates the client of Stripe, if its key is set.
 fn new_stripe_client(config: &Config) -> reqwest::Result<Option<StripeClient>> {
-    let is_stripe = matches!(config.giving, Provider::Stripe(_));
     let StripeSettings {
         api_base, secret_key, ..
     } = &config.stripe;
-    is_stripe
+    let is_usable = config.stripe.mode().is_ok();
+    is_usable
         .then(|| StripeClient::new(api_base, secret_key.clone()))
         .transpose()
 }

@@ -47,6 +47,7 @@ test_clients() {
     local failed=0
     tests/clients.sh || failed=1
     tests/samples.sh || failed=1
+    tests/webhooks.sh || failed=1
     return "$failed"
 }
 

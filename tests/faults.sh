@@ -2,7 +2,7 @@
 # Runs the tests of the fault table (tests/faults/table.txt) and prints a verdict for each row, computed from their
 # results. Exits with 1 if a test failed, and with 2 if the table names a test that does not exist.
 #
-# CAUSEWAY_FAULT_ROUNDS and CAUSEWAY_LEDGER_ROUNDS set how often imports and servers are killed, CAUSEWAY_BACKUP_ROUNDS how
+# CAUSEWAY_FAULT_ROUNDS, CAUSEWAY_LEDGER_ROUNDS and CAUSEWAY_PAYMENT_ROUNDS set how often imports and servers are killed, CAUSEWAY_BACKUP_ROUNDS how
 # many backups are taken under writes and killed, CAUSEWAY_DISK_ROUNDS how often a disk is filled, and
 # CAUSEWAY_SNAPSHOT_ROUNDS how often a snapshot is damaged.
 set -euo pipefail
@@ -27,6 +27,9 @@ target() {
 }
 
 mapfile -t targets < <(rows | grep -oE '[a-z_]+:[a-z_0-9:]+' | cut -d : -f 1 | sort -u)
+
+# The tests of payments start it.
+cargo build --quiet --workspace --bin stripe-simulator
 
 missing=0
 for name in "${targets[@]}"; do

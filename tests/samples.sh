@@ -2,10 +2,11 @@
 # Runs the samples of the documentation against a scratch server with the demo directory, and checks that each one
 # succeeds and prints something.
 #
-#     tests/samples.sh [LANGUAGE...]    sh, js, py (these three by default), go, php or rb
+#     tests/samples.sh [LANGUAGE...]    sh, js, py (these three by default), go, php, rb or rs
 #
 # A sample is a file in docs/developers/samples, or a block of JavaScript or Python in clients/*/README.md. It has the
-# literals https://causeway.example, PUBLIC_KEY and PRIVATE_KEY, which are replaced. What is missing is installed: Debian
+# literals https://causeway.example, PUBLIC_KEY and PRIVATE_KEY, which are replaced. The samples named receive-webhook start a
+# receiver, which gets a test event and must refuse a forged one; rs is for this sample alone. What is missing is installed: Debian
 # packages for Go, PHP and Ruby, and everything else to target/clients. CAUSEWAY names a binary to use instead of building one.
 set -euo pipefail
 
@@ -31,8 +32,9 @@ for language in "${languages[@]}"; do
         go) command -v go >/dev/null || install_debian golang-go ;;
         php) command -v php >/dev/null || install_debian php-cli ;;
         rb) command -v ruby >/dev/null || install_debian ruby ;;
+        rs) command -v cargo >/dev/null ;;
         *)
-            echo "There are no samples in $language; use sh, js, py, go, php or rb" >&2
+            echo "There are no samples in $language; use sh, js, py, go, php, rb or rs" >&2
             exit 2
             ;;
     esac
@@ -40,10 +42,10 @@ done
 
 folder=$(mktemp -d)
 stop() {
-    if [ -n "${server:-}" ]; then
-        kill -KILL "$server" 2>/dev/null || true
-        wait "$server" 2>/dev/null || true
-    fi
+    for process in ${receiver:-} ${server:-}; do
+        kill -KILL -- "$process" 2>/dev/null || true
+        wait "$process" 2>/dev/null || true
+    done
     rm -rf "$folder"
 }
 trap stop EXIT
@@ -52,7 +54,7 @@ trap 'exit 130' INT TERM
 # The server keeps its own temporary folder in ours, because it has no time to remove it when it is killed.
 mkdir "$folder/server" "$folder/bin" "$folder/blocks"
 touch "$folder/server.log"
-TMPDIR=$folder/server "$CAUSEWAY" try --listen 127.0.0.1:0 >"$folder/server.log" 2>&1 &
+CAUSEWAY_WEBHOOKS__ALLOW_PRIVATE=true TMPDIR=$folder/server "$CAUSEWAY" try --listen 127.0.0.1:0 >"$folder/server.log" 2>&1 &
 server=$!
 until private_key=$(grep -m 1 -oE 'cwsk_[0-9A-Za-z]+' "$folder/server.log"); do
     kill -0 "$server" 2>/dev/null || { cat "$folder/server.log" >&2; exit 1; }
@@ -104,6 +106,7 @@ for language in "${languages[@]}"; do
     for sample in "$samples"/*."$language" "$folder/blocks"/*."$language"; do
         [ -f "$sample" ] || continue
         name=$(basename "$sample")
+        [[ $name != receive-webhook.* ]] || continue
         mkdir "$folder/run"
         sed -e "s|https://causeway\.example|$url|g" -e "s|PUBLIC_KEY|$public_key|g" -e "s|PRIVATE_KEY|$private_key|g" \
             "$sample" >"$folder/run/$name"
@@ -123,6 +126,85 @@ for language in "${languages[@]}"; do
         count=$((count + 1))
         rm -rf "$folder/run"
     done
+done
+
+# Starts the receiver of a language in the current folder, in place of this shell.
+receive() {
+    case $1 in
+        js)
+            echo '{"type": "module"}' >package.json
+            mkdir node_modules
+            ln -s "$tools/typescript" node_modules/causeway
+            exec node receive-webhook.js
+            ;;
+        py) PYTHONPATH=$root/clients/python/src PYTHONDONTWRITEBYTECODE=1 exec "$tools/python/bin/python" receive-webhook.py ;;
+        go)
+            GOCACHE=$tools/go-cache GO111MODULE=off go build -o receiver receive-webhook.go
+            exec ./receiver
+            ;;
+        php) exec php -S "127.0.0.1:$PORT" receive-webhook.php ;;
+        rb) exec ruby receive-webhook.rb ;;
+        rs)
+            {
+                printf '[package]\nname = "receiver"\nedition = "2024"\n[[bin]]\nname = "receiver"\npath = "receive-webhook.rs"\n'
+                sed -n 's|^// ||p' receive-webhook.rs | grep -v '^/' | sed -n '/^\[dependencies\]/,$p'
+            } >Cargo.toml
+            CARGO_TARGET_DIR=$tools/rust-target cargo build --quiet --offline
+            exec "$tools/rust-target/debug/receiver"
+            ;;
+    esac
+}
+
+# Waits until the output of the receiver has a text.
+await() {
+    local waited=0
+    until grep -q "$1" "$folder/output"; do
+        kill -0 "$receiver" 2>/dev/null && [ "$waited" -lt 1200 ] || return 1
+        sleep 0.1
+        waited=$((waited + 1))
+    done
+}
+
+for language in "${languages[@]}"; do
+    sample=$samples/receive-webhook.$language
+    [ -f "$sample" ] || continue
+    mkdir "$folder/run"
+    cp "$sample" "$folder/run"
+    PORT=$((20000 + RANDOM % 10000))
+    endpoint=$(curl --silent --fail-with-body --user "$public_key:$private_key" --json "{\"url\": \"http://127.0.0.1:$PORT/\"}" "$url/v0.2/webhook")
+    secret=$(grep -oE 'whsec_[0-9A-Za-z+/=]+' <<<"$endpoint")
+    id=$(grep -oE '"id": *"[0-9a-f-]{36}"' <<<"$endpoint" | head -n 1 | grep -oE '[0-9a-f-]{36}')
+    : >"$folder/output"
+    (cd "$folder/run" && PORT=$PORT WEBHOOK_SECRET=$secret receive "$language") >"$folder/output" 2>"$folder/errors" &
+    receiver=$!
+    problem=
+    forge() {
+        curl --silent --output /dev/null --write-out '%{http_code}' --header "webhook-id: x" \
+            --header "webhook-timestamp: $(date +%s)" --header "webhook-signature: v1,AAAA" --data '{"type": "ping"}' "http://127.0.0.1:$PORT/"
+    }
+    waited=0
+    until [ "$(forge)" = 400 ]; do
+        if ! kill -0 "$receiver" 2>/dev/null || [ "$waited" -ge 1200 ]; then
+            problem="a forged event was not refused with status 400"
+            break
+        fi
+        sleep 0.1
+        waited=$((waited + 1))
+    done
+    if [ -z "$problem" ]; then
+        curl --silent --fail-with-body --output /dev/null --user "$public_key:$private_key" --request POST "$url/v0.2/webhook/$id/test"
+        await '^ping evt_' || problem="the test event did not arrive"
+    fi
+    kill -KILL "$receiver" 2>/dev/null || true
+    wait "$receiver" 2>/dev/null || true
+    curl --silent --output /dev/null --user "$public_key:$private_key" --request DELETE "$url/v0.2/webhook/$id"
+    if [ -n "$problem" ]; then
+        echo "receive-webhook.$language: $problem"
+        tail -n 30 "$folder/output" "$folder/errors"
+        failed=1
+    fi
+    count=$((count + 1))
+    rm -rf "$folder/run"
 done
 
 if [ "$count" -eq 0 ]; then

@@ -26,6 +26,8 @@ pub(crate) struct Causeway<'a> {
     binary: PathBuf,
     data: PathBuf,
     database_url: Option<String>,
+    /// More settings, as environment variables.
+    settings: Vec<(&'static str, String)>,
     scratch: &'a ScratchDir,
 }
 
@@ -42,6 +44,7 @@ impl<'a> Causeway<'a> {
             binary,
             data: data.to_path_buf(),
             database_url: None,
+            settings: Vec::new(),
             scratch,
         })
     }
@@ -51,6 +54,24 @@ impl<'a> Causeway<'a> {
             database_url: Some(url.to_owned()),
             ..self
         }
+    }
+
+    /// Sets more settings, as environment variables.
+    pub(crate) fn set_settings(&mut self, settings: Vec<(&'static str, String)>) {
+        self.settings = settings;
+    }
+
+    /// The file of the SQLite database.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.data.join("causeway.db")
+    }
+
+    /// Compares the ledger with Stripe. There must be no difference.
+    pub(crate) fn reconcile(&self) -> Result<CompletedCommand> {
+        run(
+            &mut self.command(["payments", "reconcile", "--json"]),
+            self.scratch,
+        )
     }
 
     pub(crate) fn import_irs(&self, file: &Path) -> Result<(CompletedCommand, ImportSummary)> {
@@ -284,6 +305,7 @@ impl<'a> Causeway<'a> {
         if let Some(url) = &self.database_url {
             command.env("CAUSEWAY_DATABASE_URL", url);
         }
+        command.envs(self.settings.iter().map(|(name, value)| (name, value)));
     }
 }
 
@@ -334,7 +356,7 @@ impl Server {
     }
 }
 
-fn free_address() -> Result<SocketAddr> {
+pub(crate) fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").context("no port is free on 127.0.0.1")?;
     Ok(listener.local_addr()?)
 }

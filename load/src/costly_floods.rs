@@ -22,6 +22,13 @@ const PUBLIC_FORMS: [&str; 5] = [
     "/dashboard/pictures",
     "/donations/receipts",
 ];
+/// Pages with forms of people who are signed in.
+const SIGNED_IN_FORMS: [&str; 4] = [
+    "/dashboard/keys/new",
+    "/dashboard/fundraisers/new",
+    "/dashboard/pictures",
+    "/dashboard/settings/profile",
+];
 /// The bytes of an unfinished body that are sent at once. The rest follows byte by byte.
 const BODY_START: usize = 150_000;
 /// The length that an unfinished body declares. A form may have 256 KiB.
@@ -80,6 +87,12 @@ pub(crate) fn unfinished_bodies(target: &Target) -> Result<String> {
     for path in PUBLIC_FORMS {
         heads.push(format!(
             "POST {path} HTTP/1.1\r\nSec-Fetch-Site: same-origin\r\nContent-Type: {FORM}"
+        ));
+    }
+    for path in SIGNED_IN_FORMS {
+        heads.push(format!(
+            "POST {path} HTTP/1.1\r\nSec-Fetch-Site: same-origin\r\nCookie: {}\r\nContent-Type: {FORM}",
+            target.content.session
         ));
     }
     let body = " ".repeat(BODY_START);

@@ -182,7 +182,7 @@ impl Fundraisers {
 }
 
 /// Measures plain SQLite with one row per commit, each on disk before the next, in commits per second.
-fn single_row_commits(scratch: &ScratchDir, count: u32) -> Result<f64> {
+pub(crate) fn single_row_commits(scratch: &ScratchDir, count: u32) -> Result<f64> {
     let folder = scratch.create_empty_dir("single")?;
     let mut script = BufWriter::new(File::create(folder.join("script.sql"))?);
     writeln!(script, "pragma journal_mode = wal;\npragma synchronous = full;")?;

@@ -1,6 +1,7 @@
 //! What an attacker stores on a server before a flood: a fundraiser whose story and cover are as costly as possible.
 
-use std::net::SocketAddr;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
@@ -27,6 +28,8 @@ pub(crate) struct HostileContent {
     pub nonprofits: Vec<String>,
     /// The paths of the API that take a body: method and path.
     pub operations: Vec<(String, String)>,
+    /// The session cookie of an account that signed up.
+    pub session: String,
 }
 
 impl HostileContent {
@@ -68,6 +71,7 @@ impl HostileContent {
             picture: format!("/media/{}", text(fundraiser, "coverImageHostedId")?),
             nonprofits,
             operations: list_operations(&mut connection, api.address)?,
+            session: sign_up(api.address)?,
         })
     }
 }
@@ -109,6 +113,29 @@ fn list_operations(connection: &mut Connection, address: SocketAddr) -> Result<V
         "the description of the API has no operation with a body"
     );
     Ok(operations)
+}
+
+/// Creates an account on the website. Returns its session cookie.
+fn sign_up(address: SocketAddr) -> Result<String> {
+    let body = "username=attacker&email=attacker@example.org&password=correct+horse+battery+staple";
+    let request = format!(
+        "POST /dashboard/sign-up HTTP/1.1\r\nHost: {address}\r\nSec-Fetch-Site: same-origin\r\nConnection: close\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(address)?;
+    stream.write_all(request.as_bytes())?;
+    let mut response = String::new();
+    stream.read_to_string(&mut response)?;
+    let cookie = response
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .find(|(name, _)| name.eq_ignore_ascii_case("set-cookie"))
+        .and_then(|(_, cookie)| cookie.split(';').next());
+    let status = response.lines().next().unwrap_or_default();
+    Ok(cookie
+        .with_context(|| format!("signing up failed: {status}"))?
+        .to_owned())
 }
 
 #[cfg(test)]

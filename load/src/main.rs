@@ -31,6 +31,7 @@ mod intent;
 mod interference;
 mod meaning;
 mod options;
+mod payments;
 mod pictures;
 mod process;
 mod relevance;
@@ -41,6 +42,7 @@ mod sample;
 mod search;
 mod search_table;
 mod site;
+mod stripe;
 mod table;
 
 use std::process::ExitCode;
@@ -82,6 +84,10 @@ enum Benchmark {
     /// Measure the rate of donations and new fundraisers, compared with sqlite3, and of raised totals
     #[command(after_help = "Example: causeway-load fundraisers --generate 2000")]
     Fundraisers(fundraisers::Fundraisers),
+    /// Measure payments by Stripe: donations that events complete, compared with sqlite3, everything else while Stripe is
+    /// silent, and the memory of a comparison
+    #[command(after_help = "Example: causeway-load payments --generate 2000 --transactions 10000")]
+    Payments(payments::Payments),
     /// Measure the rate of profile pages, compared with /healthz, and the home page search, compared with the
     /// API
     #[command(after_help = "Example: causeway-load site --generate 2000")]
@@ -118,6 +124,7 @@ fn run(benchmark: &Benchmark) -> Result<ExitCode> {
         Benchmark::Search(search) => &search.options,
         Benchmark::Meaning(meaning) => &meaning.options,
         Benchmark::Fundraisers(fundraisers) => &fundraisers.options,
+        Benchmark::Payments(payments) => &payments.options,
         Benchmark::Site(site) => &site.options,
         Benchmark::Pictures(pictures) => &pictures.options,
         Benchmark::Hostile(hostile) => &hostile.options,
@@ -131,6 +138,7 @@ fn run(benchmark: &Benchmark) -> Result<ExitCode> {
         Benchmark::Search(search) => search.measure(&scratch),
         Benchmark::Meaning(meaning) => meaning.measure(&scratch),
         Benchmark::Fundraisers(fundraisers) => fundraisers.measure(&scratch),
+        Benchmark::Payments(payments) => payments.measure(&scratch),
         Benchmark::Site(site) => site.measure(&scratch),
         Benchmark::Pictures(pictures) => pictures.measure(&scratch),
         Benchmark::Hostile(hostile) => hostile.measure(&scratch),

@@ -1,10 +1,14 @@
 //! The OpenAPI description of the API, generated from the handlers.
 
 use super::{
-    browse, changes, directory, examples, export, finances, fundraisers, matching, nonprofits, search,
+    browse, changes, directory, donations, events, examples, export, finances, fundraisers, matching,
+    nonprofits, search, webhooks,
 };
 use crate::app::App;
 use crate::app::admission::Cost;
+use crate::app::event_json::{
+    DirectoryEventBody, DonationBody, FundraiserEventBody, NonprofitEventBody, PingEventBody,
+};
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::ProblemBody;
 use crate::http::routing::with_cost;
@@ -31,9 +35,17 @@ use utoipa_axum::routes;
     servers((url = "/", description = "The server that this description comes from.")),
     tags(
         (name = "nonprofits", description = "Look up, search and browse nonprofits. A public key is enough."),
+        (name = "webhooks", description = "Learn of donations and changes: webhook endpoints, and the log of events. All take a private key."),
         (name = "fundraisers", description = "Read fundraisers with a public key; create and change those of your account with a private key."),
     ),
-    components(schemas(ProblemBody)),
+    components(schemas(
+        ProblemBody,
+        DonationBody,
+        FundraiserEventBody,
+        NonprofitEventBody,
+        DirectoryEventBody,
+        PingEventBody
+    )),
     modifiers(&Keys),
 )]
 struct Description;
@@ -56,7 +68,7 @@ impl Modify for Keys {
 
 /// The routes of the API and their description, which are the same for every server in a process.
 static DESCRIBED: LazyLock<(Router<App>, utoipa::openapi::OpenApi)> = LazyLock::new(|| {
-    let routes: [(Cost, UtoipaMethodRouter<App>); 16] = [
+    let routes: [(Cost, UtoipaMethodRouter<App>); 30] = [
         (Cost::LIGHT, routes!(nonprofits::details)),
         (Cost::LIGHT, routes!(finances::finances)),
         (Cost::LIGHT, routes!(search::search)),
@@ -73,6 +85,20 @@ static DESCRIBED: LazyLock<(Router<App>, utoipa::openapi::OpenApi)> = LazyLock::
         (Cost::LIGHT, routes!(fundraisers::own::close)),
         (Cost::LIGHT, routes!(fundraisers::own::reopen)),
         (Cost::LIGHT, routes!(fundraisers::own::fundraisers)),
+        (Cost::FORM, routes!(webhooks::endpoints::create)),
+        (Cost::LIGHT, routes!(webhooks::endpoints::list)),
+        (Cost::LIGHT, routes!(webhooks::endpoints::read)),
+        (Cost::FORM, routes!(webhooks::endpoints::change)),
+        (Cost::LIGHT, routes!(webhooks::endpoints::delete)),
+        (Cost::LIGHT, routes!(webhooks::endpoints::rotate)),
+        (Cost::LIGHT, routes!(webhooks::endpoints::test)),
+        (Cost::LIGHT, routes!(webhooks::endpoints::enable)),
+        (Cost::FORM, routes!(webhooks::endpoints::replay)),
+        (Cost::LIGHT, routes!(webhooks::deliveries::list)),
+        (Cost::LIGHT, routes!(webhooks::deliveries::retry)),
+        (Cost::LIGHT, routes!(events::list)),
+        (Cost::LIGHT, routes!(donations::list)),
+        (Cost::LIGHT, routes!(donations::read)),
     ];
     let described = OpenApiRouter::with_openapi(Description::openapi());
     let described = routes.into_iter().fold(described, |described, (cost, route)| {
@@ -81,6 +107,7 @@ static DESCRIBED: LazyLock<(Router<App>, utoipa::openapi::OpenApi)> = LazyLock::
         described.routes((schemas, paths, route))
     });
     let (router, mut description) = described.split_for_parts();
+    webhooks::description::add(&mut description);
     examples::add(&mut description);
     (router, description)
 });

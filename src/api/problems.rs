@@ -43,6 +43,14 @@ problems! {
     ExplainProblems {
         "401": "missing_key, invalid_key or private_key_exposed; with explain=1 missing_credentials or invalid_credentials",
     }
+    /// The account has no such webhook endpoint or delivery.
+    WebhookNotFound {
+        "404": "webhook_not_found",
+    }
+    /// The account may not see such a donation.
+    DonationNotFound {
+        "404": "donation_not_found",
+    }
     /// A query or path parameter is invalid.
     InvalidParameter {
         "400": "invalid_parameter",

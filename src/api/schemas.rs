@@ -3,6 +3,7 @@
 //! They say exactly what the API accepts, so that a generated client or a fuzzer can rely on them: `make fuzz-api` checks
 //! that. Rules between two fields, such as an end after a start, are in the descriptions.
 
+use giving::webhooks::EventKind;
 use serde_json::json;
 use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -73,6 +74,45 @@ schemas! {
         .schema_type(Type::String)
         .enum_values(Some(["USD"]))
         .description(Some("USD, which is also the default."));
+    /// The name of an event.
+    EventName = event_name();
+    /// Names of events, separated by commas.
+    EventNames = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some(format!("^({names})(,({names}))*$", names = EventKind::ALL.map(EventKind::name).join("|").replace('.', "\\."))));
+    /// The events of a webhook endpoint, or null.
+    EventList = ArrayBuilder::new()
+        .schema_type(nullable(Type::Array))
+        .description(Some("The events to send. When an endpoint is created, all by default."))
+        .items(event_name())
+        .min_items(Some(1))
+        .unique_items(true);
+    /// The URL of a webhook endpoint.
+    WebhookUrl = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .max_length(Some(2_000))
+        .description(Some(
+            "An https URL with a public host name, port 443 or one from 1024 on, and no credentials or fragment."
+        ));
+    /// What a webhook endpoint is for, or null.
+    WebhookDescription = ObjectBuilder::new()
+        .schema_type(nullable(Type::String))
+        .max_length(Some(200))
+        .pattern(Some(format!("^[{PRINTABLE}]*$")));
+    /// The format of bodies, or null.
+    WebhookFormat = ObjectBuilder::new()
+        .schema_type(nullable(Type::String))
+        .enum_values(Some([Some("standard"), Some("partner"), None]))
+        .description(Some("standard, or partner for receivers that were written for the hosted service: donation.succeeded alone."));
+    /// A fixed token, or null.
+    BearerToken = ObjectBuilder::new()
+        .schema_type(nullable(Type::String))
+        .pattern(Some("^[!-~]{1,500}$"))
+        .description(Some("A fixed token to send as Authorization: Bearer, only with the format partner. It is never shown again."));
+    /// Whether a webhook endpoint is used.
+    WebhookSwitch = ObjectBuilder::new().schema_type(nullable(Type::String)).enum_values(Some([Some("enabled"), Some("disabled"), None]));
+    /// What became of a delivery.
+    DeliveryStatus = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["waiting", "delivered", "failed"]));
     /// The weights of nonprofits, or null.
     Weights = ArrayBuilder::new()
         .schema_type(nullable(Type::Array))
@@ -115,6 +155,12 @@ fn date() -> ObjectBuilder {
         .schema_type(nullable(Type::String))
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
         .pattern(Some("^(19[7-9]|2[01][0-9])[0-9]-"))
+}
+
+fn event_name() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(EventKind::ALL.map(EventKind::name)))
 }
 
 fn nullable(of: Type) -> SchemaType {

@@ -14,6 +14,7 @@ use definitions as names;
 use gauges::{AgeGauge, OptionalGauge};
 use giving::donations::counters::{Counters, DonationCounters};
 use giving::ledger::entry::Mode;
+use giving::webhooks::deliveries::sender::SendCounters;
 use metrics::{Counter, Gauge, Histogram};
 use platform::clock::Clock;
 use platform::mail::DeliveryCounters;
@@ -50,6 +51,7 @@ pub struct Metrics {
     pub donations: DonationCounters,
     pub payments: PaymentMetrics,
     pub emails: EmailMetrics,
+    pub webhooks: WebhookMetrics,
     pub anchor: AnchorMetrics,
     /// The age of the last complete backup.
     pub backup_age: AgeGauge,
@@ -81,6 +83,12 @@ pub struct PaymentMetrics {
     pub unreconciled_cents: OptionalGauge,
     pub waiting_events: OptionalGauge,
     pub unanswered_disputes: OptionalGauge,
+    /// In the last hour: declined payments, donations that were held, and those of them that were let through.
+    pub declined: OptionalGauge,
+    pub held: OptionalGauge,
+    pub let_through: OptionalGauge,
+    pub monthly_active: OptionalGauge,
+    pub monthly_past_due: OptionalGauge,
 }
 
 /// The queue of emails.
@@ -88,6 +96,14 @@ pub struct EmailMetrics {
     /// Emails that the mail server has not accepted yet.
     pub waiting: OptionalGauge,
     pub deliveries: DeliveryCounters,
+}
+
+/// Events for webhook endpoints.
+pub struct WebhookMetrics {
+    pub attempts: SendCounters,
+    pub backlog_age: OptionalGauge,
+    pub failing: OptionalGauge,
+    pub disabled: OptionalGauge,
 }
 
 /// The anchors of the ledger.
@@ -146,6 +162,11 @@ impl Metrics {
                 unreconciled_cents: optional(names::UNRECONCILED),
                 waiting_events: optional(names::EVENTS_WAITING),
                 unanswered_disputes: optional(names::DISPUTES_UNANSWERED),
+                declined: optional(names::DECLINED),
+                held: optional(names::HELD),
+                let_through: optional(names::LET_THROUGH),
+                monthly_active: optional(names::MONTHLY_ACTIVE),
+                monthly_past_due: optional(names::MONTHLY_PAST_DUE),
             },
             emails: EmailMetrics {
                 waiting: optional(names::EMAILS_WAITING),
@@ -153,6 +174,15 @@ impl Metrics {
                     sent: registry.counter(names::EMAILS_SENT),
                     failed: registry.counter(names::EMAILS_FAILED),
                 },
+            },
+            webhooks: WebhookMetrics {
+                attempts: SendCounters {
+                    delivered: registry.counter(names::WEBHOOKS_DELIVERED),
+                    failed: registry.counter(names::WEBHOOKS_FAILED),
+                },
+                backlog_age: optional(names::WEBHOOK_BACKLOG_AGE),
+                failing: optional(names::WEBHOOK_ENDPOINTS_FAILING),
+                disabled: optional(names::WEBHOOK_ENDPOINTS_DISABLED),
             },
             anchor: AnchorMetrics {
                 age: age(names::ANCHOR_AGE),

@@ -6,7 +6,9 @@ use crate::app::App;
 use access::audit::Actor;
 use clap::Subcommand;
 use giving::checkout;
+use giving::checkout::dedication::{Dedication, Notice};
 use giving::donors::{self, DonorData, DonorName};
+use giving::monthly::MonthlyGift;
 use giving::reports::Report;
 use platform::clock::rfc3339;
 use platform::email_address::EmailAddress;
@@ -22,7 +24,7 @@ pub(super) enum Donor {
         #[arg(value_name = "EMAIL")]
         email: String,
     },
-    /// Erase the name, email address and messages of a donor; the ledger and all totals stay as they are
+    /// Erase the name, email address and messages of a donor, and cancel monthly gifts; the ledger and all totals stay as they are
     #[command(after_help = "Example:\n  causeway donor forget ada@example.org")]
     Forget {
         /// The email address of the donor
@@ -47,7 +49,7 @@ async fn export(app: &App, output: Output, email: &EmailAddress) -> anyhow::Resu
 }
 
 async fn forget(app: &App, output: Output, email: &EmailAddress) -> anyhow::Result<()> {
-    let erased = donors::forget(app.settlement(), email, Actor::Command).await?;
+    let erased = donors::forget(app.settlement(), app.payments(), email, Actor::Command).await?;
     let value = json!({
         "donations": erased.donations,
         "names": erased.names,
@@ -64,6 +66,10 @@ async fn forget(app: &App, output: Output, email: &EmailAddress) -> anyhow::Resu
             erased.donations, erased.reports, erased.emails
         )
     })
+}
+
+fn notice(donation: &checkout::Donation) -> Option<&Notice> {
+    donation.dedication.as_ref()?.notice.as_ref()
 }
 
 fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
@@ -88,11 +94,44 @@ fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
             "paidAt": donation.payment.paid_at.map(rfc3339),
             "message": donation.message,
             "designation": donation.designation,
+            "dedication": donation.dedication.as_ref().map(Dedication::to_string),
+            "noticeEmail": notice(donation).map(|notice| notice.email.as_str()),
+            "noticeMessage": notice(donation).and_then(|notice| notice.message.as_deref()),
             "partnerDonationId": partner.donation_id,
             "partnerMetadata": partner.metadata,
             "successUrl": partner.success_url,
             "exitUrl": partner.exit_url,
+            "monthlyGiftId": donation.monthly_gift,
             "entry": donation.entry,
+        })
+    };
+    let declined = |(charge, at): &(String, i64)| json!({"charge": charge, "at": rfc3339(*at)});
+    // Who gave how much is not the business of the person who gets a notice.
+    let notice_json = |donation: &checkout::Donation| {
+        json!({
+            "dedication": donation.dedication.as_ref().map(Dedication::to_string),
+            "message": notice(donation).and_then(|notice| notice.message.as_deref()),
+            "startedAt": rfc3339(donation.started_at),
+        })
+    };
+    let monthly_gift = |gift: &MonthlyGift| {
+        let status = &gift.status;
+        json!({
+            "id": gift.id,
+            "state": status.state.as_str(),
+            "startedAt": rfc3339(gift.started_at),
+            "nonprofitId": gift.nonprofit.0,
+            "fundraiserId": gift.fundraiser.map(|id| id.0),
+            "amount": status.amount.get(),
+            "covered": status.covered.get(),
+            "nextAt": status.next_charge_at().map(rfc3339),
+            "resumesAt": status.resumes_at.map(rfc3339),
+            "canceledAt": status.canceled_at.map(rfc3339),
+            "failure": status.failure.as_ref().map(|failure| &failure.reason),
+            "cardExpiresAt": status.card_expires_at.map(rfc3339),
+            "provider": gift.provider,
+            "subscription": status.subscription,
+            "customer": status.customer,
         })
     };
     let name =
@@ -119,6 +158,9 @@ fn to_json(app: &App, email: &EmailAddress, data: &DonorData) -> Value {
         "email": email.as_str(),
         "donor": data.donor_id,
         "donations": data.donations.iter().map(donation).collect::<Vec<_>>(),
+        "notices": data.notices.iter().map(notice_json).collect::<Vec<_>>(),
+        "declinedPayments": data.declined.iter().map(declined).collect::<Vec<_>>(),
+        "monthlyGifts": data.monthly_gifts.iter().map(monthly_gift).collect::<Vec<_>>(),
         "names": data.names.iter().map(name).collect::<Vec<_>>(),
         "reports": data.reports.iter().map(report).collect::<Vec<_>>(),
         "emails": data.email_files,

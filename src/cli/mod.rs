@@ -18,6 +18,7 @@ mod ledger;
 mod licenses;
 mod limits;
 mod line;
+mod listen;
 mod matching;
 mod mcp;
 mod output;
@@ -30,6 +31,7 @@ mod serve;
 pub mod stdout;
 mod store;
 mod try_out;
+mod webhooks;
 
 use self::output::Output;
 use self::stdout::Stdout;
@@ -119,6 +121,9 @@ enum Command {
     /// List and close reports from visitors and corrections that nonprofits request
     #[command(subcommand)]
     Report(reports::Report),
+    /// Manage the webhook endpoints of accounts, and follow events from a developer's machine
+    #[command(subcommand)]
+    Webhook(webhooks::Webhook),
     /// Check the ledger, the pictures and the directory snapshot against the database; exit 1 on differences
     Check(check::Check),
     /// Check the server and the services that it uses, and suggest remedies; exit 1 on problems
@@ -199,6 +204,9 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             return try_out.run().await;
         }
         let output = Output { json: global.json };
+        if let Command::Webhook(webhooks::Webhook::Listen(listen)) = command {
+            return listen.run().await;
+        }
         if let Command::Doctor = command {
             return doctor::run(&overrides, output).await;
         }
@@ -229,10 +237,11 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Mcp(mcp) => mcp.run(&app).await,
             Command::Donation(donation) => donation.run(&app, output).await,
             Command::Ledger(ledger) => ledger.run(&app).await,
-            Command::Payments(payments) => payments.run(&app, output).await,
+            Command::Payments(payments) => Box::pin(payments.run(&app, output)).await,
             Command::Donor(donor) => donor.run(&app, output).await,
             Command::Fundraiser(fundraiser) => fundraiser.run(&app, output).await,
             Command::Report(report) => report.run(&app, output).await,
+            Command::Webhook(webhook) => webhook.run(&app, output).await,
             Command::Check(check) => check.run(&app, output).await,
             Command::Anchor(anchor) => anchor.run(&app, output).await,
             Command::Serve(_)

@@ -75,7 +75,7 @@ async fn reconcile(
         Some(last) => Some(start_of(last.tomorrow()?)?),
         None => None,
     };
-    let compared = wait_with_spinner("comparing", payments.reconcile(since, until)).await?;
+    let compared = wait_with_spinner("comparing", Box::pin(payments.reconcile(since, until))).await?;
     let differences = store::list_differences(&app.db).await?;
     output.print(&to_json(&compared, &differences), || {
         to_text(&compared, &differences)

@@ -244,10 +244,18 @@ async fn print_private_key(app: &App) -> anyhow::Result<()> {
     let account = account.context("the demo account is missing; start again")?;
     let text = KeyText::generate(Kind::Private);
     keys::store::insert(&app.db, account, "scratch server", &text, app.clock.millis()).await?;
+    let keys = keys::store::list(&app.db, Some(DEMO_ACCOUNT)).await?;
+    let public = keys
+        .iter()
+        .find_map(|key| key.public_key.as_deref())
+        .unwrap_or("YOUR_KEY");
+    let private = text.expose();
     Stdout::print(&format!(
-        "Private key, for fundraisers (HTTP Basic authentication, with the public key as the username):\n  {}\n\
+        "Private key, for fundraisers (HTTP Basic authentication, with the public key as the username):\n  {private}\n\
+         To get events as webhooks on this machine:\n  \
+         causeway webhook listen --server {} --public-key {public} --private-key {private} --forward-to http://localhost:3000/hook\n\
          Everything is removed when you stop the server with Ctrl+C.",
-        text.expose()
+        app.site.public_url
     ))?;
     Ok(())
 }

@@ -9,6 +9,7 @@ use giving::checkout::CheckoutSettings;
 use giving::fundraisers::review::FundraiserSettings;
 use giving::ledger::anchors::AnchorSettings;
 use giving::ledger::outbox::OutboxSettings;
+use giving::webhooks::WebhookSettings;
 use platform::hosted::PictureSettings;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -43,6 +44,7 @@ pub(super) struct RawConfig {
     pub fundraisers: FundraiserSettings,
     pub pictures: PictureSettings,
     pub origins: RawOrigins,
+    pub webhooks: WebhookSettings,
     pub outbox: OutboxSettings,
     pub anchors: AnchorSettings,
     pub compat: CompatSettings,
@@ -60,6 +62,11 @@ pub(super) struct RawGiving {
     pub time_zone: String,
     pub fees_paid_by: String,
     pub fee: String,
+    pub max_declines_per_card: u32,
+    pub max_declines_per_address: u32,
+    pub max_declines_per_nonprofit: u32,
+    pub max_declines: u32,
+    pub proof_bits: u32,
     pub link_secret: String,
     pub link_secret_file: String,
 }
@@ -77,6 +84,9 @@ pub(super) struct RawStripe {
     pub secret_key_file: String,
     pub webhook_secret: String,
     pub webhook_secret_file: String,
+    pub connect_webhook_secret: String,
+    pub connect_webhook_secret_file: String,
+    pub payment_attempts: i64,
     pub account: String,
     pub api_base: String,
 }

@@ -14,10 +14,12 @@ use giving::checkout::amounts::AmountLimits;
 use giving::checkout::fee::Fee;
 use giving::checkout::receipt::Donee;
 use giving::fundraisers::review::FundraiserSettings;
+use giving::guard::GuardSettings;
 use giving::ledger::anchors::AnchorSettings;
 use giving::ledger::outbox::OutboxSettings;
 use giving::providers::Provider;
 use giving::providers::stripe::settings::StripeSettings;
+use giving::webhooks::WebhookSettings;
 use jiff::tz::TimeZone;
 use listener::ServeSettings;
 use platform::hosted::PictureSettings;
@@ -68,6 +70,8 @@ pub struct Config {
     pub fee: Fee,
     /// Who pays the fees of Stripe.
     pub fees_paid_by: FeesPaidBy,
+    /// When donors are asked to prove that they do not try out stolen cards.
+    pub guard: GuardSettings,
     /// The amounts that people can give.
     pub amounts: AmountLimits,
     /// The time zone of the operator, for the dates of receipts and books.
@@ -76,6 +80,7 @@ pub struct Config {
     pub fundraisers: FundraiserSettings,
     pub pictures: PictureSettings,
     pub origins: OriginSettings,
+    pub webhooks: WebhookSettings,
     pub outbox: OutboxSettings,
     pub anchors: AnchorSettings,
     pub compat: CompatSettings,

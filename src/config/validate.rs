@@ -19,6 +19,7 @@ use giving::books::FeesPaidBy;
 use giving::checkout::amounts::AmountLimits;
 use giving::checkout::fee::Fee;
 use giving::checkout::receipt::Donee;
+use giving::guard::GuardSettings;
 use giving::ledger::anchors::AnchorSettings;
 use giving::providers::stripe::settings::{API_BASE, StripeSettings};
 use giving::providers::{Provider, ProviderSettings};
@@ -54,7 +55,7 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
     };
     let stripe = stripe(&raw.stripe)?;
     let giving = provider(&raw.giving, &stripe, &public_url)?;
-    let recipient = recipient(&raw.recipient, &giving)?;
+    let recipient = recipient(&raw.recipient, &giving, &stripe)?;
     let serve = serve(&raw.serve)?;
     let availability = availability(&raw.serve, serve.stop_timeout)?;
     let mail = mail(&raw.mail)?;
@@ -123,6 +124,7 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         recipient,
         fee: Fee::parse(&raw.giving.fee)?,
         fees_paid_by: fees_paid_by(&raw.giving.fees_paid_by)?,
+        guard: guard(&raw.giving)?,
         amounts: AmountLimits::new(raw.giving.min_amount, raw.giving.max_amount)?,
         time_zone: time_zone(&raw.giving.time_zone)?,
         checkout: raw.checkout,
@@ -135,12 +137,16 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
                 text => Some(address("origins.dns_server", text)?),
             },
         },
+        webhooks: raw.webhooks,
         outbox: raw.outbox,
         anchors: anchors(&raw.anchors)?,
         compat: raw.compat,
         security_contact: raw.security_contact,
     })
 }
+
+/// A browser works on so many bits for minutes.
+const MAX_PROOF_BITS: u32 = 24;
 
 /// Checks the settings of the listener.
 fn serve(raw: &RawServe) -> anyhow::Result<ServeSettings> {
@@ -171,12 +177,24 @@ fn stripe(raw: &RawStripe) -> anyhow::Result<StripeSettings> {
     if !api_base.starts_with("https://") && !api_base.starts_with("http://") {
         bail!("stripe.api_base is {api_base:?}; set it to {API_BASE}");
     }
+    if !(2..=9).contains(&raw.payment_attempts) {
+        bail!(
+            "stripe.payment_attempts is {}; set it to a number from 2 to 9",
+            raw.payment_attempts
+        );
+    }
     Ok(StripeSettings {
+        payment_attempts: raw.payment_attempts,
         secret_key: secret("stripe.secret_key", &raw.secret_key, &raw.secret_key_file)?,
         webhook_secret: secret(
             "stripe.webhook_secret",
             &raw.webhook_secret,
             &raw.webhook_secret_file,
+        )?,
+        connect_webhook_secret: secret(
+            "stripe.connect_webhook_secret",
+            &raw.connect_webhook_secret,
+            &raw.connect_webhook_secret_file,
         )?,
         account: raw.account.trim().to_owned(),
         api_base: api_base.to_owned(),
@@ -209,10 +227,14 @@ fn link_secret(raw: &RawGiving) -> anyhow::Result<SecretString> {
 }
 
 /// Checks the nonprofit to which donations by Stripe are made. Without Stripe there may be none.
-fn recipient(raw: &RawRecipient, provider: &Provider) -> anyhow::Result<Option<Donee>> {
+fn recipient(
+    raw: &RawRecipient,
+    provider: &Provider,
+    stripe: &StripeSettings,
+) -> anyhow::Result<Option<Donee>> {
     let (legal_name, ein) = (raw.legal_name.trim(), raw.ein.trim());
     if legal_name.is_empty() && ein.is_empty() {
-        if matches!(provider, Provider::Stripe(_)) {
+        if matches!(provider, Provider::Stripe(_)) && !stripe.is_connect() {
             bail!(
                 "recipient.legal_name and recipient.ein are not set; donations by Stripe are made to the nonprofit that runs this site, so set them to its name and its EIN"
             );
@@ -229,6 +251,23 @@ fn recipient(raw: &RawRecipient, provider: &Provider) -> anyhow::Result<Option<D
         ein,
         address: raw.address.trim().to_owned(),
     }))
+}
+
+/// Checks the caps on declined payments.
+fn guard(raw: &RawGiving) -> anyhow::Result<GuardSettings> {
+    if raw.proof_bits > MAX_PROOF_BITS {
+        bail!(
+            "giving.proof_bits is {}, which keeps a browser busy for minutes; set it to {MAX_PROOF_BITS} or less",
+            raw.proof_bits
+        );
+    }
+    Ok(GuardSettings {
+        per_card: raw.max_declines_per_card,
+        per_address: raw.max_declines_per_address,
+        per_nonprofit: raw.max_declines_per_nonprofit,
+        in_all: raw.max_declines,
+        proof_bits: raw.proof_bits,
+    })
 }
 
 fn fees_paid_by(text: &str) -> anyhow::Result<FeesPaidBy> {

@@ -32,11 +32,11 @@ pub async fn send_link_to(app: &App, account: &Account, email: &str, purpose: Pu
     };
     // The token is in the query, which is never logged.
     let link = format!("{}{path}?token={}", app.site.public_url, token.expose());
-    app.mail.send(&Email {
-        to: email.to_owned(),
-        subject: fill(subject, &[("site", &app.config.site.name)]),
-        text: fill(text, &[("username", &account.username), ("link", &link)]),
-    });
+    app.mail.send(&Email::new(
+        email,
+        fill(subject, &[("site", &app.config.site.name)]),
+        fill(text, &[("username", &account.username), ("link", &link)]),
+    ));
     Ok(())
 }
 
@@ -46,12 +46,12 @@ pub fn send_notice(app: &App, username: &str, email: Option<&str>, (subject, tex
     let Some(email) = email else {
         return;
     };
-    app.mail.send(&Email {
-        to: email.to_owned(),
-        subject: fill(subject, &[("site", &app.config.site.name)]),
-        text: fill(
+    app.mail.send(&Email::new(
+        email,
+        fill(subject, &[("site", &app.config.site.name)]),
+        fill(
             text,
             &[("username", username), ("url", app.site.public_url.as_str())],
         ),
-    });
+    ));
 }

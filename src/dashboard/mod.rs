@@ -1,9 +1,9 @@
 //! The pages for signed-in users: keys, usage, fundraisers, settings, and the operator pages.
 
-pub mod agent;
 pub mod chart;
 pub mod csv;
 pub mod email_change;
+pub mod email_choices;
 pub mod emails;
 pub mod first_steps;
 pub mod fundraisers;
@@ -21,3 +21,4 @@ pub mod standing;
 pub mod two_factor;
 pub mod uploads;
 pub mod usage;
+pub mod webhooks;

@@ -116,7 +116,14 @@ pub async fn set(
         return Ok(stale(layout));
     }
     let proof = VerifiedPassword::new(id, hash);
-    start_session(&app, &proof, &browser, Flash::PasswordChanged, "/dashboard").await
+    start_session(
+        &app,
+        &proof,
+        &browser.expected(),
+        Flash::PasswordChanged,
+        "/dashboard",
+    )
+    .await
 }
 
 /// `GET /dashboard/confirm?token=`: shows a button, because programs that scan emails also open links.

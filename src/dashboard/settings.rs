@@ -46,7 +46,7 @@ pub async fn change_password(
         let hash = app.access.hashing.hash(password).await;
         if changes::set_password(&app.db, &old, &hash).await? {
             let new = VerifiedPassword::new(user.account, hash).with_second_factor();
-            return start_session(&app, &new, &browser, Flash::PasswordChanged, PATH).await;
+            return start_session(&app, &new, &browser.expected(), Flash::PasswordChanged, PATH).await;
         }
         form.add_error("current", layout.t.accounts.wrong_current_password);
     }

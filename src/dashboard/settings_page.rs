@@ -1,7 +1,8 @@
 //! The settings page of an account. Several forms on it are handled by other modules.
 
 use crate::app::App;
-use crate::dashboard::agent;
+use crate::dashboard::email_choices::{self, ChoiceRow};
+use crate::http::agent;
 use crate::http::error::Result;
 use crate::web::layout::Tab;
 use crate::web::relative_time::RelativeTime;
@@ -19,7 +20,7 @@ use platform::text::hex;
 const MIB: u64 = 1 << 20;
 
 /// The path of the page.
-pub const PATH: &str = "/dashboard/settings";
+pub const PATH: &str = email_choices::SETTINGS_PATH;
 
 #[derive(Template)]
 #[template(path = "dashboard/settings.html")]
@@ -32,6 +33,7 @@ struct Settings {
     sends_email: bool,
     picture_usage: String,
     origins: Vec<OriginRow>,
+    email_choices: Vec<ChoiceRow>,
 }
 
 /// The forms of the page, one of which can have errors.
@@ -149,12 +151,14 @@ pub async fn show(app: &App, user: SignedIn, layout: Layout, forms: Forms) -> Re
         .filter_map(|registered| OriginRow::new(app, registered, forms.check_error.as_ref()))
         .collect();
     let picture_usage = picture_usage(&layout, app.pictures.usage(user.account).await?);
+    let email_choices = email_choices::list(app, &layout, user.account).await?;
     let page = Settings {
         layout: layout.with_menu(&user, Tab::Settings),
         has_two_factor: two_factor::is_on(&app.db, user.account).await?,
         sends_email: app.mail.is_on(),
         picture_usage,
         origins,
+        email_choices,
         user,
         forms,
         sessions,

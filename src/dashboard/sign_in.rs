@@ -68,7 +68,7 @@ pub async fn sign_up(
             return ask_to_confirm(&app, layout, username.as_str(), network).await;
         }
         let proof = VerifiedPassword::new(id, hash);
-        return start_session(&app, &proof, &browser, Flash::Welcome, "/dashboard").await;
+        return start_session(&app, &proof, &browser.expected(), Flash::Welcome, "/dashboard").await;
     }
     // If the button was pressed twice, the account was created a moment ago with the same password. An older account
     // must use the sign-in page, which limits attempts.
@@ -80,7 +80,9 @@ pub async fn sign_up(
         Some((account, _)) if account.confirmed_at.is_none() => {
             ask_to_confirm(&app, layout, &account.username, network).await
         }
-        Some((_, proof)) => start_session(&app, &proof, &browser, Flash::Welcome, "/dashboard").await,
+        Some((_, proof)) => {
+            start_session(&app, &proof, &browser.expected(), Flash::Welcome, "/dashboard").await
+        }
         None => {
             form.add_error("username", layout.t.accounts.username_taken);
             Ok(sign_up_with(&app, layout, form).invalid())

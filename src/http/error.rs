@@ -71,6 +71,16 @@ pub enum Error {
         "Your account has no fundraiser {0:?}. Send its ID, a UUID. See /v0.2/fundraisers for your fundraisers."
     )]
     OwnFundraiserNotFound(String),
+    #[error("Your account has no such webhook endpoint or delivery. See /v0.2/webhooks for your endpoints.")]
+    WebhookNotFound,
+    #[error(
+        "Your account has no such donation. See /v0.2/donations for those to your fundraisers and by your links."
+    )]
+    DonationNotFound,
+    #[error(
+        "This cursor is not part of the history of your events: it is too old, or an older backup was restored. Start without after, or with after=latest."
+    )]
+    EventCursorLost,
     #[error("This URL does not support this method. See the Allow header for the methods it supports.")]
     MethodNotAllowed,
     #[error(
@@ -219,13 +229,15 @@ impl Error {
             Error::FundraiserNotFound(_) | Error::OwnFundraiserNotFound(_) => {
                 (StatusCode::NOT_FOUND, "fundraiser_not_found")
             }
+            Error::WebhookNotFound => (StatusCode::NOT_FOUND, "webhook_not_found"),
+            Error::DonationNotFound => (StatusCode::NOT_FOUND, "donation_not_found"),
             Error::InvalidJson(_) | Error::BodyTimeout => (StatusCode::BAD_REQUEST, "invalid_json"),
             Error::InvalidBody(_) => (StatusCode::BAD_REQUEST, "invalid_body"),
             Error::InvalidSignature(_) => (StatusCode::BAD_REQUEST, "invalid_signature"),
             Error::IdempotencyMismatch => (StatusCode::UNPROCESSABLE_ENTITY, "idempotency_mismatch"),
             Error::IdempotencyInProgress => (StatusCode::CONFLICT, "idempotency_in_progress"),
             Error::MethodNotAllowed => (StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed"),
-            Error::ExportExpired | Error::CursorLost | Error::ChangesNotRecorded => {
+            Error::ExportExpired | Error::CursorLost | Error::ChangesNotRecorded | Error::EventCursorLost => {
                 (StatusCode::GONE, "cursor_expired")
             }
             Error::CrossSiteForm => (StatusCode::FORBIDDEN, "foreign_form"),

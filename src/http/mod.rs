@@ -1,5 +1,6 @@
 //! HTTP code that all routes share: extractors, authentication, caching, timeouts and errors.
 
+pub mod agent;
 pub mod body;
 pub mod cache;
 pub mod client;

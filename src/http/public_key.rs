@@ -60,6 +60,10 @@ classes! {
     Match,
     /// Exporting the directory.
     Export,
+    /// Managing webhook endpoints.
+    Webhooks,
+    /// Reading events and donations.
+    Events,
 }
 
 impl<C: RateLimitClass> FromRequestParts<App> for PublicKey<C> {

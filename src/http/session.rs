@@ -2,13 +2,15 @@
 
 use crate::app::App;
 use crate::app::admission::Payer;
+use crate::http::agent;
 use crate::http::client::Client;
 use crate::http::error::Error;
 use crate::http::routing::charge;
 use access::accounts::token::Token;
 use access::accounts::two_factor::pending::{self, PendingSignIn};
 use access::accounts::verified_password::VerifiedPassword;
-use access::sessions::start::{StartOutcome, start};
+use access::sessions::notice::KnownBrowser;
+use access::sessions::start::{NewSession, StartOutcome, start};
 use access::sessions::{IDLE_LIMIT, SignedIn, store};
 use axum::extract::FromRequestParts;
 use axum::http::header::USER_AGENT;
@@ -24,6 +26,10 @@ use std::time::Duration;
 
 /// Milliseconds between two updates of when a session was last seen.
 const SEEN_INTERVAL: i64 = 5 * 60 * 1000;
+/// How long a browser is recognized after its last sign-in.
+const KNOWN_LIFETIME: Duration = Duration::from_hours(365 * 24);
+/// What emails call a browser that we do not know.
+const UNKNOWN_BROWSER: &str = "Unknown browser";
 /// The characters stored of a browser's User-Agent.
 const MAX_AGENT_LENGTH: usize = 200;
 
@@ -36,6 +42,21 @@ pub struct Operator(pub SignedIn);
 pub struct Browser {
     agent: String,
     address: String,
+    /// The accounts that it was used with before.
+    known: KnownBrowser,
+    /// Whether this sign-in needs no email: of a new account, or through a link in an email.
+    is_expected: bool,
+}
+
+impl Browser {
+    /// Returns a browser about which the owner of the account needs no email.
+    #[must_use]
+    pub fn expected(self) -> Browser {
+        Browser {
+            is_expected: true,
+            ..self
+        }
+    }
 }
 
 /// The result of [`begin`].
@@ -53,12 +74,23 @@ pub enum SignIn {
 pub async fn begin(app: &App, proof: &VerifiedPassword, browser: &Browser) -> Result<SignIn, Error> {
     let token = Token::generate();
     let now = app.clock.millis();
-    let browser = (browser.agent.as_str(), browser.address.as_str());
-    let outcome = start(&app.db, token.hash(), proof, browser, now).await?;
+    let account = proof.account;
+    let is_known = browser.is_expected || browser.known.knows(&app.secret, account);
+    let description = agent::describe(&browser.agent).unwrap_or_else(|| UNKNOWN_BROWSER.to_owned());
+    let session = NewSession {
+        hash: token.hash(),
+        agent: &browser.agent,
+        address: &browser.address,
+        unknown_browser: (!is_known).then_some(&description),
+    };
+    let outcome = start(&app.db, app.notices(), proof, session, now).await?;
     let url = &app.site.public_url;
     Ok(match outcome {
         StartOutcome::Started => {
-            let cookies = CookieJar::new().add(cookie(url, token.expose().to_owned()));
+            let known = browser.known.clone().with(&app.secret, account);
+            let cookies = CookieJar::new()
+                .add(cookie(url, token.expose().to_owned()))
+                .add(known_cookie(url, known.to_text()));
             SignIn::Started(if proof.has_second_factor {
                 cookies.add(removal(pending_cookie(url, String::new())))
             } else {
@@ -139,6 +171,18 @@ fn pending_cookie(public_url: &PublicUrl, value: String) -> Cookie<'static> {
     )
 }
 
+fn known_cookie_name(public_url: &PublicUrl) -> &'static str {
+    if public_url.is_https() {
+        "__Host-causeway_browser"
+    } else {
+        "causeway_browser"
+    }
+}
+
+fn known_cookie(public_url: &PublicUrl, value: String) -> Cookie<'static> {
+    secret_cookie(public_url, known_cookie_name(public_url), value, KNOWN_LIFETIME)
+}
+
 fn secret_cookie(
     public_url: &PublicUrl,
     name: &'static str,
@@ -167,13 +211,19 @@ fn token(public_url: &PublicUrl, headers: &HeaderMap) -> Option<Token> {
 impl FromRequestParts<App> for Browser {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Browser, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Browser, Infallible> {
         let agent = parts
             .headers
             .get(USER_AGENT)
             .and_then(|agent| agent.to_str().ok());
         let client = Client::of_request(&parts.extensions);
+        let jar = CookieJar::from_headers(&parts.headers);
+        let known = jar.get(known_cookie_name(&app.site.public_url));
         Ok(Browser {
+            known: known
+                .map(|known| KnownBrowser::parse(known.value()))
+                .unwrap_or_default(),
+            is_expected: false,
             agent: cut(agent.unwrap_or_default(), MAX_AGENT_LENGTH).to_owned(),
             address: client.address.to_string(),
         })

@@ -26,7 +26,13 @@ const COUNT_SERVERS_INTERVAL: Duration = Duration::from_secs(15);
 const CLEANUP_INTERVAL: Duration = Duration::from_mins(15);
 /// The pause between two looks at payments whose outcome is open.
 const CHECK_INTERVAL: Duration = Duration::from_mins(1);
+/// The longest pause between two looks for events to send, which other servers may have queued.
+const MAX_SEND_PAUSE: Duration = Duration::from_secs(1);
+/// The shortest, while another server sends what is due.
+const MIN_SEND_PAUSE: Duration = Duration::from_millis(5);
 const DAY_MILLIS: i64 = 86_400_000;
+/// The shortest pause between two looks at the outbox for emails.
+const EVENT_EMAILS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The interval between two looks for a snapshot without sitemaps.
 const SITEMAP_INTERVAL: Duration = Duration::from_secs(1);
@@ -93,7 +99,7 @@ async fn run_with_store(app: &App) {
             &app.config.database,
             app.config.directory.poll_interval
         ),
-        warn_owners(&app.db, &app.clock, &app.mail, &app.site.public_url),
+        warn_owners(&app.db, app.notices()),
         record_responses(app),
         refresh_keys(app),
         save_keys(app),
@@ -102,6 +108,8 @@ async fn run_with_store(app: &App) {
         save_counts(app),
         sweep_pictures(app),
         deliver_emails(app),
+        queue_event_emails(app),
+        queue_timed_emails(app),
         update_anchors(app),
         thin_anchors(app),
         prune_outbox(app),
@@ -110,7 +118,12 @@ async fn run_with_store(app: &App) {
         settle_payments(app),
         check_payments(app),
         reconcile_payments(app),
-        remove_unpaid_donations(app)
+        keep_monthly_gifts(app),
+        remove_unpaid_donations(app),
+        clean_up_guard(app),
+        fan_out_events(app),
+        send_events(app),
+        clean_up_events(app)
     );
 }
 
@@ -264,6 +277,32 @@ async fn deliver_emails(app: &App) {
     }
 }
 
+/// Queues emails about what the outbox announces.
+async fn queue_event_emails(app: &App) {
+    let mut revisions = app.changes.follow(Topic::Events);
+    let mut health = JobHealth::new(app, "emails about events");
+    loop {
+        let revision = revisions.changed().await;
+        let result = app.giving_notices().queue_events().await.map_err(Into::into);
+        finish(app, &mut revisions, revision, &result).await;
+        health.record(&result);
+        // Many events may follow each other; one transaction queues the emails of all.
+        tokio::time::sleep(EVENT_EMAILS_INTERVAL).await;
+    }
+}
+
+/// Queues reminders of fundraisers that end soon, and summaries of what exceeded the limit on emails.
+async fn queue_timed_emails(app: &App) {
+    let mut ticks = every(CHECK_INTERVAL);
+    let mut health = JobHealth::new(app, "reminders and summaries");
+    loop {
+        ticks.tick().await;
+        let reminded = app.giving_notices().queue_endings().await;
+        let summarized = app.notices().queue_summaries(&app.db).await;
+        health.record(&reminded.and(summarized).map_err(Into::into));
+    }
+}
+
 /// Compares the ledger with its anchors, and writes a new one if it grew.
 async fn update_anchors(app: &App) {
     let mut ticks = every(ANCHOR_INTERVAL);
@@ -338,7 +377,7 @@ async fn reconcile_payments(app: &App) {
     let Some(payments) = app.payments() else {
         return;
     };
-    let livemode = !app.is_test_mode();
+    let livemode = !payments.mode.is_test();
     let mut ticks = every(CLEANUP_INTERVAL);
     let mut health = JobHealth::new(app, "reconciliation");
     loop {
@@ -353,6 +392,28 @@ async fn reconcile_payments(app: &App) {
     }
 }
 
+/// Removes what was counted about declined payments a week ago.
+async fn clean_up_guard(app: &App) {
+    let mut ticks = every(CLEANUP_INTERVAL);
+    let mut health = JobHealth::new(app, "declined payments");
+    loop {
+        ticks.tick().await;
+        health.record(&app.guard().clean_up().await.map_err(Into::into));
+    }
+}
+
+/// Renews monthly gifts in test mode, and sends the emails about monthly gifts that time causes.
+async fn keep_monthly_gifts(app: &App) {
+    let mut ticks = every(CHECK_INTERVAL);
+    let mut health = JobHealth::new(app, "monthly gifts");
+    loop {
+        ticks.tick().await;
+        let renewed = app.settlement().renew_test_gifts().await.map_err(Into::into);
+        let sent = app.settlement().send_monthly_notices().await.map_err(Into::into);
+        health.record(&renewed.and(sent));
+    }
+}
+
 /// Removes donations that were started but never paid.
 async fn remove_unpaid_donations(app: &App) {
     let mut ticks = every(CLEANUP_INTERVAL);
@@ -364,6 +425,69 @@ async fn remove_unpaid_donations(app: &App) {
             tracing::info!(donations, "removed donations that were never paid");
         }
         health.record(&removed.map(|_| ()).map_err(Into::into));
+    }
+}
+
+/// Adds the events of what was written, here or by another server, and wakes those who wait for them.
+async fn fan_out_events(app: &App) {
+    let mut events = app.changes.follow(Topic::Events);
+    let mut imports = app.changes.follow(Topic::Directory);
+    let mut health = JobHealth::new(app, "events");
+    loop {
+        tokio::select! {
+            revision = events.changed() => events.mark_handled(revision),
+            revision = imports.changed() => imports.mark_handled(revision),
+        }
+        loop {
+            let result = app.fan_out_events().await;
+            let is_done = matches!(result, Ok(false));
+            let has_failed = result.is_err();
+            health.record(&result.map(drop).map_err(Into::into));
+            if is_done {
+                break;
+            }
+            if has_failed {
+                tokio::time::sleep(app.config.directory.poll_interval).await;
+            }
+        }
+    }
+}
+
+/// Sends what is due to webhook endpoints.
+async fn send_events(app: &App) {
+    let mut sender = app.event_sender();
+    let mut new_events = app.giving.new_events.subscribe();
+    let mut health = JobHealth::new(app, "webhooks");
+    loop {
+        let result = async {
+            sender.round().await?;
+            let has_more = app.giving.webhooks.continue_replays().await?;
+            let due = sender.next_due().await?;
+            Ok(if has_more { Some(0) } else { due })
+        };
+        let result: sqlx::Result<Option<i64>> = result.await;
+        let due = result.as_ref().ok().copied().flatten();
+        let due = due.map_or(MAX_SEND_PAUSE, |due| Duration::from_millis(due as u64));
+        health.record(&result.map(drop).map_err(Into::into));
+        tokio::select! {
+            () = sender.ended() => {}
+            _ = new_events.changed() => {}
+            () = tokio::time::sleep(due.clamp(MIN_SEND_PAUSE, MAX_SEND_PAUSE)) => {}
+        }
+    }
+}
+
+/// Removes old events and deliveries.
+async fn clean_up_events(app: &App) {
+    let mut ticks = every(CLEANUP_INTERVAL);
+    let mut health = JobHealth::new(app, "old events");
+    loop {
+        ticks.tick().await;
+        let removed = app.giving.webhooks.clean_up().await;
+        if let Ok(events @ 1..) = removed {
+            tracing::info!(events, "removed old events");
+        }
+        health.record(&removed.map(drop).map_err(Into::into));
     }
 }
 

@@ -69,9 +69,12 @@ fn methods_of(path: &str) -> &'static str {
     }
     let mut segments = path.trim_start_matches("/v0.2/").split('/');
     match [segments.next(), segments.next(), segments.next()] {
-        [Some("fundraiser" | "match"), None, _] | [Some("fundraiser"), _, Some("close" | "reopen")] => {
-            "POST, OPTIONS"
-        }
+        [Some("fundraiser" | "match" | "webhook"), None, _]
+        | [Some("fundraiser"), _, Some("close" | "reopen")]
+        | [Some("webhook"), _, Some("rotate" | "test" | "enable" | "replay")] => "POST, OPTIONS",
+        [Some("webhook"), _, Some("deliveries")] if path.ends_with("/retry") => "POST, OPTIONS",
+        // Pages of other origins cannot send a private key, so nothing is lost if they may not see these responses.
+        [Some("webhook"), Some(_), None] => "PATCH, DELETE, GET, HEAD, OPTIONS",
         [Some("fundraiser"), Some(_), None] => "PATCH, OPTIONS",
         _ => READ_METHODS,
     }

@@ -7,20 +7,20 @@ use crate::dashboard::operator::{account as operator_account, key as operator_ke
 use crate::dashboard::operator::{
     design as operator_design, donation as operator_donation, donations as operator_donations,
     fundraisers as operator_fundraisers, home as operator_home, money as operator_money,
-    nonprofit as operator_nonprofit, origins as operator_origins, reports as operator_reports,
-    search as operator_search,
+    monthly as operator_monthly, nonprofit as operator_nonprofit, origins as operator_origins,
+    reports as operator_reports, search as operator_search, webhooks as operator_webhooks,
 };
 use crate::dashboard::origins;
-use crate::dashboard::{email_change, reset, settings, sign_in, sign_in_code, two_factor};
+use crate::dashboard::{email_change, email_choices, reset, settings, sign_in, sign_in_code, two_factor};
 use crate::dashboard::{first_steps, keys};
-use crate::dashboard::{public_profile, uploads, usage};
+use crate::dashboard::{public_profile, uploads, usage, webhooks};
 use crate::http::routing::{form, get, heavy_get, post, upload_form};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
 use crate::site::{
     causes, crawlers, developers, feeds, home, legal, profile, report, results, search, sitemaps,
 };
-use crate::site::{correct, fundraiser, fundraiser_proof, fundraisers, receipts};
+use crate::site::{correct, fundraiser, fundraiser_proof, fundraisers, monthly, receipts};
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
@@ -72,6 +72,48 @@ pub fn pages(app: &App, description: &'static OpenApi) -> Router<App> {
         )
         .route("/dashboard/pictures", post(Cost::LARGE, uploads::upload))
         .route("/dashboard/first-steps", get(first_steps::first_steps))
+        .route("/dashboard/webhooks", get(webhooks::list))
+        .route(
+            "/dashboard/webhooks/new",
+            form(webhooks::new_page, webhooks::create),
+        )
+        .route("/dashboard/webhooks/{id}", get(webhooks::endpoint))
+        .route(
+            "/dashboard/webhooks/{id}/edit",
+            form(webhooks::edit_page, webhooks::edit),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/test",
+            form(webhooks::endpoint, webhooks::test),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/enable",
+            form(webhooks::endpoint, webhooks::enable),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/disable",
+            form(webhooks::endpoint, webhooks::disable),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/rotate",
+            form(webhooks::rotate_page, webhooks::rotate),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/replay",
+            form(webhooks::endpoint, webhooks::replay),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/delete",
+            form(webhooks::delete_page, webhooks::delete),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/deliveries/{delivery}",
+            get(webhooks::delivery),
+        )
+        .route(
+            "/dashboard/webhooks/{id}/deliveries/{delivery}/retry",
+            form(webhooks::delivery, webhooks::retry),
+        )
         .route("/dashboard/usage", get(usage::usage))
         .route("/dashboard/usage.csv", heavy_get(usage::export))
         .route(
@@ -142,6 +184,14 @@ fn account() -> Router<App> {
             form(settings::settings, settings::end_sessions),
         )
         .route(
+            "/dashboard/settings/emails",
+            form(settings::settings, email_choices::change),
+        )
+        .route(
+            "/dashboard/emails/stop",
+            form(email_choices::stop_page, email_choices::stop),
+        )
+        .route(
             "/dashboard/settings/origins",
             form(settings::settings, origins::add),
         )
@@ -196,6 +246,11 @@ fn operator() -> Router<App> {
                 operator_account::remove_picture,
             ),
         )
+        .route("/dashboard/operator/webhooks", get(operator_webhooks::list))
+        .route(
+            "/dashboard/operator/webhooks/{id}/disable",
+            form(operator_webhooks::disable_page, operator_webhooks::disable),
+        )
         .route("/dashboard/operator/fundraisers", get(operator_fundraisers::list))
         .route(
             "/dashboard/operator/fundraisers/{id}",
@@ -225,20 +280,6 @@ fn operator() -> Router<App> {
             "/dashboard/operator/reports/{id}/hide",
             form(operator_reports::list, operator_reports::hide),
         )
-        .route("/dashboard/operator/donations", get(operator_donations::list))
-        .route(
-            "/dashboard/operator/donations/{id}",
-            get(operator_donation::donation),
-        )
-        .route(
-            "/dashboard/operator/donations/{id}/refund",
-            form(operator_donation::donation, operator_donation::refund),
-        )
-        .route("/dashboard/operator/money", get(operator_money::overview))
-        .route(
-            "/dashboard/operator/money/{id}/explain",
-            form(operator_money::overview, operator_money::explain),
-        )
         .route(
             "/dashboard/operator/origins",
             form(operator_origins::list, operator_origins::allow),
@@ -261,6 +302,27 @@ fn operator() -> Router<App> {
         .route("/dashboard/operator/design", get(operator_design::design))
         .route("/dashboard/operator/errors", get(operator_lists::recent_errors))
         .route("/dashboard/operator/audit", get(operator_lists::audit_log))
+        .merge(operator_money())
+}
+
+/// Returns the routes of the operator pages about donations and money.
+fn operator_money() -> Router<App> {
+    Router::new()
+        .route("/dashboard/operator/donations", get(operator_donations::list))
+        .route(
+            "/dashboard/operator/donations/{id}",
+            get(operator_donation::donation),
+        )
+        .route(
+            "/dashboard/operator/donations/{id}/refund",
+            form(operator_donation::donation, operator_donation::refund),
+        )
+        .route("/dashboard/operator/monthly", get(operator_monthly::list))
+        .route("/dashboard/operator/money", get(operator_money::overview))
+        .route(
+            "/dashboard/operator/money/{id}/explain",
+            form(operator_money::overview, operator_money::explain),
+        )
 }
 
 /// Returns the routes of the public pages.
@@ -313,6 +375,7 @@ fn public() -> Router<App> {
             get(checkout::form::former_url_of_fundraiser),
         )
         .route("/donations/receipts", form(receipts::receipts, receipts::send))
+        .route("/donations/monthly", form(monthly::gift, monthly::change))
         .route(
             "/donations/{id}",
             form(checkout::pay::donation, checkout::pay::pay),

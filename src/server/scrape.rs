@@ -3,6 +3,8 @@
 //! A metric of a part that is not configured is not exported, so that no alert mistakes it for an outage.
 
 use crate::app::App;
+use giving::guard;
+use giving::monthly::{State, store as monthly};
 use giving::payments::store as payments;
 use platform::backup;
 use rustix::fs::statvfs;
@@ -11,6 +13,8 @@ use tokio::time::timeout;
 
 /// How long a scrape waits for the store. Metrics matter most when all connections are in use.
 const STORE_TIMEOUT: Duration = Duration::from_millis(500);
+
+const HOUR_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// Returns the metrics of the server.
 pub async fn scrape(app: &App) -> String {
@@ -31,6 +35,12 @@ pub async fn scrape(app: &App) -> String {
     if let Ok(Ok(Some(backup))) = timeout(STORE_TIMEOUT, backup::store::find(&app.db)).await {
         metrics.backup_age.set_time(backup.created_at);
     }
+    if let Ok(Ok(backlog)) = timeout(STORE_TIMEOUT, app.giving.webhooks.backlog()).await {
+        let webhooks = &metrics.webhooks;
+        webhooks.backlog_age.set(backlog.age_millis as f64 / 1_000.0);
+        webhooks.failing.set(backlog.failing as f64);
+        webhooks.disabled.set(backlog.disabled as f64);
+    }
     if app.payments().is_some()
         && let Ok(Ok(open)) = timeout(STORE_TIMEOUT, payments::find_open(&app.db)).await
     {
@@ -38,6 +48,24 @@ pub async fn scrape(app: &App) -> String {
         payments.unreconciled_cents.set(open.unreconciled.get() as f64);
         payments.waiting_events.set(open.waiting_events as f64);
         payments.unanswered_disputes.set(open.unanswered_disputes as f64);
+        let since = app.clock.millis() - HOUR_MILLIS;
+        if let Ok(Ok(sums)) = timeout(STORE_TIMEOUT, guard::store::sum(&app.db, since)).await {
+            payments.declined.set(sums.declined as f64);
+            payments.held.set(sums.asked as f64);
+            payments.let_through.set((sums.by_proof + sums.by_email) as f64);
+        }
+    }
+    if app.payments().is_some()
+        && let Ok(Ok(counts)) =
+            timeout(STORE_TIMEOUT, monthly::count(&app.db, app.config.giving.mode())).await
+    {
+        for count in counts {
+            match count.state {
+                State::Active => metrics.payments.monthly_active.set(count.gifts as f64),
+                State::PastDue => metrics.payments.monthly_past_due.set(count.gifts as f64),
+                State::Paused | State::Canceled => {}
+            }
+        }
     }
     if let Ok(disk) = statvfs(&app.config.data) {
         metrics.disk.available.set((disk.f_bavail * disk.f_frsize) as f64);

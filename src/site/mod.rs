@@ -19,6 +19,7 @@ pub mod highlight;
 pub mod home;
 pub mod legal;
 pub mod media;
+pub mod monthly;
 pub mod popular;
 pub mod profile;
 pub mod receipts;

@@ -14,6 +14,7 @@ use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::site::card::Card;
 use crate::site::checkout::link::GiveBox;
+use crate::site::checkout::target::{find_account, has_no_donee};
 use crate::site::feeds;
 use crate::site::find::{find, redirect_permanently};
 use crate::site::fundraiser_links::{self, FundraiserLink};
@@ -128,8 +129,10 @@ pub async fn profile(
     // Without the store, the page shows what is known.
     let fundraisers =
         fundraiser_links::list(&app.db, &app.giving.fundraisers, &nonprofit, is_test_mode).await;
-    let accepts_donations = app.config.giving != Provider::Off;
-    let mut is_complete = filings.is_ok() && fundraisers.is_ok();
+    let account = find_account(&app, nonprofit.id).await;
+    let mut is_complete = filings.is_ok() && fundraisers.is_ok() && account.is_ok();
+    let has_donee = !account.is_ok_and(|account| has_no_donee(&app, account.as_deref()));
+    let accepts_donations = app.config.giving != Provider::Off && has_donee;
     let fundraisers = fundraisers.unwrap_or_default();
     let filings = filings.unwrap_or_else(|_| Filings::without_store(&nonprofit));
     let can_receive = nonprofit.is_disbursable();

@@ -132,11 +132,9 @@ async fn send_link(app: App, email: EmailAddress, network: IpNet) {
     let token = token(&app, &email);
     // The token is in the query, which is never logged.
     let link = format!("{}{PATH}?token={token}", app.site.public_url);
-    app.mail.send(&Email {
-        to: email.to_string(),
-        subject: t.email_subject.to_owned(),
-        text: fill(t.email_text, &[("link", &link)]),
-    });
+    let text = fill(t.email_text, &[("link", &link)]);
+    app.mail
+        .send(&Email::new(email.to_string(), t.email_subject, text));
 }
 
 /// Returns a token for an address that works until a certain time.

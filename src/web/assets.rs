@@ -56,6 +56,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
         asset!("developers.js", "", "text/javascript; charset=utf-8"),
         asset!("search.js", "", "text/javascript; charset=utf-8"),
         asset!("fundraiser-form.js", "", "text/javascript; charset=utf-8"),
+        asset!("proof.js", "", "text/javascript; charset=utf-8"),
         asset!("icon.svg", "", "image/svg+xml"),
     ];
     let mut styles = compact(STYLES);

@@ -60,6 +60,8 @@ enum Kind {
     Area,
     Hidden,
     Choice(Vec<Choice>),
+    /// Any number of options; the value has the checked ones, separated by spaces.
+    Checks(Vec<Choice>),
     Amounts(Amounts),
     Nonprofits(NonprofitPicker),
     Picture(PictureInput),
@@ -139,6 +141,21 @@ impl Field {
     pub fn choice(name: &'static str, label: impl Into<String>, choices: Vec<Choice>) -> Field {
         let first = choices.first().map(|choice| choice.value.clone());
         Field::new(name, label, Kind::Choice(choices)).value(first.unwrap_or_default())
+    }
+
+    /// Creates a field with options of which any number can be checked. Each is sent under its own name.
+    pub fn checks(name: &'static str, label: impl Into<String>, choices: Vec<Choice>) -> Field {
+        Field::new(name, label, Kind::Checks(choices))
+    }
+
+    /// Creates a field for a date and a time without a zone; its value has the form `2026-05-01T10:30`.
+    pub fn time(name: &'static str, label: impl Into<String>) -> Field {
+        Field::new(name, label, Kind::Text("datetime-local"))
+    }
+
+    /// Returns whether an option is checked.
+    fn is_checked(&self, option: &str) -> bool {
+        self.value.split(' ').any(|checked| checked == option)
     }
 
     /// Creates the choice of an amount.
@@ -281,6 +298,11 @@ impl Form {
                 Kind::Amounts(amounts) => amounts.fill_in(data),
                 Kind::Nonprofits(picker) => picker.fill_in(data),
                 Kind::Picture(picture) => picture.fill_in(data),
+                Kind::Checks(choices) => {
+                    let names = choices.iter().map(|choice| choice.value.as_str());
+                    let checked: Vec<&str> = names.filter(|name| data.find(name).is_some()).collect();
+                    field.value = checked.join(" ");
+                }
                 _ => {
                     if let Some(value) = data.find(field.name) {
                         value.clone_into(&mut field.value);

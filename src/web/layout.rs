@@ -67,6 +67,8 @@ pub struct OpenWork {
     pub reports: i64,
     /// Unexplained differences, and disputes that need a response. `None` unless donors pay with Stripe.
     pub money: Option<i64>,
+    /// Whether donors can give every month.
+    pub has_monthly: bool,
 }
 
 /// The menu of the dashboard, with the tab that is open.
@@ -81,6 +83,7 @@ pub struct DashboardMenu {
 pub enum Tab {
     Keys,
     Fundraisers,
+    Webhooks,
     Usage,
     FirstSteps,
     Settings,

@@ -312,8 +312,11 @@ async fn the_owner_of_an_exposed_key_is_queued_for_one_email(world: &World) {
         let waiting = store::list_exposed_unmailed(db).await.unwrap();
         assert_eq!(waiting.iter().map(|key| key.id).collect::<Vec<_>>(), [id.0]);
     }
-    assert!(store::mark_mailed(db, id, 5).await.unwrap());
-    assert!(!store::mark_mailed(db, id, 6).await.unwrap());
+    for (now, is_first) in [(5, true), (6, false)] {
+        let mut tx = db.write().await.unwrap();
+        assert_eq!(store::mark_mailed(&mut tx, id, now).await.unwrap(), is_first);
+        tx.commit().await.unwrap();
+    }
     assert!(!store::expose(db, text.hash(), 7).await.unwrap());
     assert!(store::list_exposed_unmailed(db).await.unwrap().is_empty());
     let stored = store::find(&world.app.db, id).await.unwrap().unwrap();

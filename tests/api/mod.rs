@@ -32,3 +32,4 @@ mod search;
 mod shared_limits;
 mod unfinished_bodies;
 mod usage;
+pub mod webhooks;

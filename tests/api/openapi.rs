@@ -1,6 +1,7 @@
 //! `GET /v0.2/openapi.json`, and its copy in the repository.
 
-use super::fundraisers::Organizer;
+use super::fundraisers::donate;
+use super::webhooks::Partner;
 use crate::world::World;
 use axum::http::Method;
 use causeway::api::openapi;
@@ -120,55 +121,78 @@ async fn the_description_is_served_without_a_key(world: &World) {
 }
 
 async fn examples_have_the_shape_of_real_responses(world: &World) {
-    let organizer = Organizer::new(world).await;
+    let partner = Partner::new(world).await;
+    let organizer = &partner.organizer;
     let description: Value = serde_json::from_str(openapi::text()).unwrap();
     let mut operations: Vec<(&String, &String, &Value)> = Vec::new();
     for (path, methods) in description["paths"].as_object().unwrap() {
         let methods = methods.as_object().unwrap().iter();
         operations.extend(methods.map(|(method, operation)| (path, method, operation)));
     }
-    // The others need the fundraiser that the first one creates.
-    operations.sort_by_key(|(_, _, operation)| operation["operationId"] != "create");
-    let mut id = String::new();
+    // The others need the fundraiser and the webhook endpoint that the first two create. Deleting it comes last.
+    let order = |operation: &Value| match operation["operationId"].as_str().unwrap() {
+        "create" => 0,
+        "createWebhook" => 1,
+        "testWebhook" => 2,
+        "deleteWebhook" => 4,
+        _ => 3,
+    };
+    operations.sort_by_key(|(_, _, operation)| order(operation));
+    let (mut id, mut webhook, mut delivery) = (String::new(), String::new(), String::new());
+    let (mut donation, receiver) = (String::new(), partner.receiver.url("/webhooks"));
     for (path, method, operation) in operations {
         let name = operation["operationId"].as_str().unwrap();
         // An export is not one JSON value.
         if name == "export" {
             continue;
         }
-        let mut path = path.clone();
-        for parameter in operation["parameters"].as_array().into_iter().flatten() {
-            let placeholder = format!("{{{}}}", parameter["name"].as_str().unwrap());
-            let value = match placeholder.as_str() {
-                "{id}" => id.as_str(),
-                _ => parameter["example"].as_str().unwrap_or_default(),
-            };
-            path = path.replace(&placeholder, &value.replace(' ', "%20"));
-        }
+        let ids = [&id, &webhook, &delivery, &donation];
+        let mut path = fill(path, operation, ids.map(String::as_str));
         if name == "changes" {
             let before = organizer
                 .write(200, &Method::GET, &path, String::new(), &[])
                 .await;
             let line = r#"{"ein":"530196605","websiteUrl":"https://www.redcross.org/donate"}"#;
             world.import_nonprofits(line).await.unwrap();
+            partner.app.refresh_directory().await.unwrap();
             path = format!("{path}?since={}", before.json["cursor"].as_str().unwrap());
         }
         let is_public = operation["security"][0].get("publicKey").is_some();
         let response = if is_public {
-            world.client.get(200, &path).await
+            organizer.client.get(200, &path).await
         } else {
             let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
             let body = &operation["requestBody"]["content"]["application/json"]["example"];
             let body = if body.is_null() {
                 String::new()
             } else {
+                // Examples have hosts that cannot be reached.
                 body.to_string()
+                    .replace("https://example.org/webhooks", &receiver)
             };
-            organizer.write(200, &method, &path, body, &[]).await
+            let status = if name == "deleteWebhook" { 204 } else { 200 };
+            organizer.write(status, &method, &path, body, &[]).await
         };
-        if name == "create" {
-            let created = &response.json["data"]["fundraiser"]["id"];
-            created.as_str().unwrap().clone_into(&mut id);
+        match name {
+            "create" => {
+                let created = &response.json["data"]["fundraiser"];
+                created["id"].as_str().unwrap().clone_into(&mut id);
+                donate(world, created, "p-1", "ana", 2_500).await.unwrap();
+                partner.deliver().await;
+                let listed = organizer
+                    .write(200, &Method::GET, "/v0.2/donations", "", &[])
+                    .await;
+                listed.json["donations"][0]["id"]
+                    .as_str()
+                    .unwrap()
+                    .clone_into(&mut donation);
+            }
+            "createWebhook" => response.json["id"].as_str().unwrap().clone_into(&mut webhook),
+            "testWebhook" => {
+                response.json["id"].as_str().unwrap().clone_into(&mut delivery);
+                partner.deliver().await;
+            }
+            _ => {}
         }
         let content = &operation["responses"]["200"]["content"];
         if content.get("application/json").is_none() {
@@ -180,7 +204,8 @@ async fn examples_have_the_shape_of_real_responses(world: &World) {
                 name,
                 &response
                     .text()
-                    .replace(world.app.site.urls.public(), "https://causeway.example"),
+                    .replace(world.app.site.urls.public(), "https://causeway.example")
+                    .replace(&receiver, "https://example.org/webhooks"),
             );
             continue;
         }
@@ -190,6 +215,24 @@ async fn examples_have_the_shape_of_real_responses(world: &World) {
             "src/api/examples/{name}.json: run this story with CAUSEWAY_RECORD_EXAMPLES=1, then make openapi"
         );
     }
+}
+
+/// Fills in the parameters of a path: the IDs of a fundraiser, of a webhook endpoint, of a delivery and of a donation, or what
+/// the description has as an example.
+fn fill(path: &str, operation: &Value, [fundraiser, webhook, delivery, donation]: [&str; 4]) -> String {
+    let mut filled = path.to_owned();
+    for parameter in operation["parameters"].as_array().into_iter().flatten() {
+        let placeholder = format!("{{{}}}", parameter["name"].as_str().unwrap());
+        let value = match placeholder.as_str() {
+            "{id}" if path.contains("/webhook/") => webhook,
+            "{id}" if path.contains("/donation/") => donation,
+            "{id}" => fundraiser,
+            "{delivery}" => delivery,
+            _ => parameter["example"].as_str().unwrap_or_default(),
+        };
+        filled = filled.replace(&placeholder, &value.replace(' ', "%20"));
+    }
+    filled
 }
 
 /// Returns the types of the fields of a value, and of the first item of each list.

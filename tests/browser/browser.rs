@@ -211,12 +211,16 @@ impl Browser {
         self.find(css).await.send_keys(text).await.unwrap();
     }
 
+    pub async fn clear(&self, css: &str) {
+        self.find(css).await.clear().await.unwrap();
+    }
+
     /// Chooses another amount than the suggested ones, inside the element `within`.
     pub async fn enter_amount(&self, within: &str, amount: &str) {
         self.click(&format!("{within} input[value=other]")).await;
-        let field = self.find(&format!("{within} #other_amount")).await;
-        field.clear().await.unwrap();
-        field.send_keys(amount).await.unwrap();
+        let field = format!("{within} #other_amount");
+        self.clear(&field).await;
+        self.fill(&field, amount).await;
     }
 
     /// The text of an element. If the page changes meanwhile, the element of the next page is read.
@@ -274,6 +278,12 @@ impl Browser {
 
     pub async fn key(&self, key: Key) {
         self.press(&key.value().to_string()).await;
+    }
+
+    /// Focuses an element and presses Enter, as people without a mouse do.
+    pub async fn press_on(&self, css: &str) {
+        self.find(css).await.focus().await.unwrap();
+        self.key(Key::Enter).await;
     }
 
     /// Waits until a script returns this value.

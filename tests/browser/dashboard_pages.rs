@@ -4,27 +4,27 @@ use crate::browser::Browser;
 use crate::inspector::Inspector;
 use crate::site::{PASSWORD, Site};
 use directory::nonprofits::ein::Ein;
-use giving::ledger::entry::Mode;
-use giving::providers::Provider;
 use platform::db::Db;
 use serde_json::json;
 use uuid::Uuid;
 
 /// Pages before sign-in.
-const PUBLIC: [(&str, &str); 6] = [
+const PUBLIC: [(&str, &str); 7] = [
     ("sign-in", "/dashboard/sign-in"),
     ("sign-up", "/dashboard/sign-up"),
     ("sign-out", "/dashboard/sign-out"),
     ("reset", "/dashboard/reset"),
     ("stale-link", "/dashboard/reset/set?token=x"),
+    ("stale-stop-link", "/dashboard/emails/stop?token=x"),
     ("not-found-in-dashboard", "/dashboard/keys/x"),
 ];
 /// Pages after sign-in.
-const SIGNED_IN: [(&str, &str); 28] = [
+const SIGNED_IN: [(&str, &str); 31] = [
     ("keys", "/dashboard"),
     ("key-new", "/dashboard/keys/new"),
     ("fundraisers", "/dashboard/fundraisers"),
     ("fundraiser-new", "/dashboard/fundraisers/new"),
+    ("webhook-new", "/dashboard/webhooks/new"),
     ("usage", "/dashboard/usage"),
     ("usage-month", "/dashboard/usage?span=30d"),
     ("usage-year", "/dashboard/usage?span=12mo"),
@@ -44,6 +44,8 @@ const SIGNED_IN: [(&str, &str); 28] = [
     ("operator-fundraisers", "/dashboard/operator/fundraisers?show=all"),
     ("operator-reports", "/dashboard/operator/reports"),
     ("operator-donations", "/dashboard/operator/donations"),
+    ("operator-webhooks", "/dashboard/operator/webhooks"),
+    ("operator-monthly", "/dashboard/operator/monthly"),
     ("operator-origins", "/dashboard/operator/origins"),
     ("operator-imports", "/dashboard/operator/imports"),
     ("operator-design", "/dashboard/operator/design"),
@@ -154,7 +156,7 @@ const WAITING: [&str; 5] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_money_of_an_operator_is_accessible_on_phone_and_desktop() {
-    let site = Site::start_with(Provider::Stripe(Mode::Test)).await;
+    let site = Site::start_with_unreachable_stripe().await;
     let inspector = Inspector::start().await;
     let browser = &inspector.browser;
     site.create_operator("operator").await;

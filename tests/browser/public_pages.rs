@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use thirtyfour::Key;
 use uuid::Uuid;
 
-const PAGES: [(&str, &str); 31] = [
+const PAGES: [(&str, &str); 32] = [
     ("home", "/"),
     ("about", "/about"),
     ("contact", "/contact"),
@@ -45,6 +45,7 @@ const PAGES: [(&str, &str); 31] = [
     ("give-impossible", "/aarp/give"),
     ("correct", "/american-red-cross/correct"),
     ("receipts", "/donations/receipts"),
+    ("monthly-link", "/donations/monthly"),
     ("fundraisers-empty", "/fundraisers"),
     ("developers", "/developers"),
     ("embed", "/developers/embed"),

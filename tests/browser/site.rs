@@ -80,6 +80,12 @@ async fn import_demo() -> Vec<(PathBuf, Vec<u8>)> {
     files
 }
 
+fn use_stripe(config: &mut Config) {
+    config.giving = Provider::Stripe(Mode::Test);
+    config.stripe.secret_key = "sk_test_browser".into();
+    config.stripe.webhook_secret = "whsec_browser".into();
+}
+
 impl Site {
     /// Starts a site in test mode.
     pub async fn start() -> Site {
@@ -90,12 +96,26 @@ impl Site {
         Site::start_changed(|config| config.giving = provider).await
     }
 
+    /// Starts a site with a key of Stripe, which cannot be reached.
+    pub async fn start_with_unreachable_stripe() -> Site {
+        Site::start_changed(use_stripe).await
+    }
+
+    /// Starts a site that sends webhooks to this machine too.
+    pub async fn start_with_private_webhooks() -> Site {
+        Site::start_changed(|config| config.webhooks.allow_private = true).await
+    }
+
     /// Starts a site whose donors pay at a simulator of Stripe.
     pub async fn start_with_stripe(simulator: &Simulator) -> Site {
+        Site::start_with_stripe_and(simulator, |_| {}).await
+    }
+
+    /// Starts such a site with other settings.
+    pub async fn start_with_stripe_and(simulator: &Simulator, change: impl FnOnce(&mut Config)) -> Site {
         Site::start_changed(|config| {
-            config.giving = Provider::Stripe(Mode::Test);
-            config.stripe.secret_key = "sk_test_browser".into();
-            config.stripe.webhook_secret = "whsec_browser".into();
+            use_stripe(config);
+            change(config);
             config.stripe.api_base = simulator.url();
             config.recipient = Some(Donee {
                 legal_name: "Causeway Foundation".to_owned(),

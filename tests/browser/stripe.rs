@@ -32,6 +32,27 @@ async fn a_donor_covers_the_fee_and_pays_at_stripe() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_browser_does_the_work_that_is_asked_while_cards_are_tried_out() {
+    let simulator = Simulator::start(Settings::default()).await.unwrap();
+    // Without any declined payment allowed, every donor is asked.
+    let site = Site::start_with_stripe_and(&simulator, |config| config.guard.in_all = 0).await;
+    let browser = Browser::start().await;
+    browser.goto(&site, GIVE).await;
+    browser.enter_amount("form.form", "25").await;
+    browser.fill("#email", "ada@example.org").await;
+    browser.click("form.form button").await;
+    assert_eq!(browser.text("#check").await, "One more step");
+    assert_eq!(axe::violations(&browser).await, "");
+    // Who does not wait leaves as soon as the work is done.
+    browser.click("form[data-proof] button").await;
+    let is_at_stripe = "return document.querySelector('#card') !== null;";
+    browser.wait_for(is_at_stripe, true).await;
+    submit_card(&browser, CARD).await;
+    assert_eq!(browser.text("h1").await, "Thank you for your donation");
+    browser.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_donor_on_a_phone_without_scripts_pays_at_stripe_after_a_decline() {
     let simulator = Simulator::start(Settings::default()).await.unwrap();
     let (site, browser) = (Site::start_with_stripe(&simulator).await, Browser::start().await);

@@ -212,13 +212,7 @@ async fn the_owner_of_an_exposed_key_is_warned_on_the_page_and_once_by_email(wor
             .text()
             .contains("This private key was exposed")
     );
-    access::keys::warnings::warn_owners(
-        &world.app.db,
-        &world.app.clock,
-        &world.app.mail,
-        &world.app.site.public_url,
-    )
-    .await;
+    access::keys::warnings::warn_owners(&world.app.db, world.app.notices()).await;
     assert_eq!(emails(world, 1).await.len(), 1);
 }
 

@@ -88,6 +88,8 @@ async fn an_operator_blocks_a_key_with_a_reason_that_its_owner_sees(world: &Worl
         ("fundraisers", "x"),
         ("match", "60"),
         ("export", "20"),
+        ("webhooks", "60"),
+        ("events", "300"),
     ];
     operator.post(422, &format!("{page}/limits"), &limits).await;
     let mut limits = limits;

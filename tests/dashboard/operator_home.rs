@@ -63,11 +63,7 @@ async fn the_overview_lists_what_needs_attention(world: &World) {
     assert_eq!(failed.status.code(), Some(1));
     let mut tx = world.app.db.write().await.unwrap();
     for subject in ["first", "second"] {
-        let email = Email {
-            to: "ada@example.org".to_owned(),
-            subject: subject.to_owned(),
-            text: String::new(),
-        };
+        let email = Email::new("ada@example.org", subject, "");
         mail::store::insert(&mut tx, &email, world.app.clock.millis())
             .await
             .unwrap();

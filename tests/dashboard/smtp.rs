@@ -176,11 +176,7 @@ async fn wait_for_queued(world: &World, count: usize) {
 /// Queues an email without sending it.
 async fn queue(world: &World, to: &str, subject: &str, at: i64) {
     let mut tx = world.app.db.write().await.unwrap();
-    let email = platform::mail::Email {
-        to: to.to_owned(),
-        subject: subject.to_owned(),
-        text: "Hello".to_owned(),
-    };
+    let email = platform::mail::Email::new(to, subject, "Hello");
     store::insert(&mut tx, &email, at).await.unwrap();
     tx.commit().await.unwrap();
 }

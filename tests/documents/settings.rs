@@ -2,6 +2,7 @@
 
 use crate::markdown::Document;
 use crate::repository;
+use giving::webhooks::EventKind;
 use std::collections::HashSet;
 
 /// What follows the dot in inline code that is no setting: endings of files and domains.
@@ -46,7 +47,8 @@ pub fn check(document: &Document, known: &KnownNames) -> Vec<String> {
         problems.push(document.problem(line, &format!("there is no setting {name}")));
     };
     for span in document.code_spans() {
-        if is_setting(&span.text) && !known.settings.contains(&span.text) {
+        let is_event = EventKind::ALL.iter().any(|kind| kind.name() == span.text);
+        if is_setting(&span.text) && !is_event && !known.settings.contains(&span.text) {
             add(span.line, &span.text);
         }
     }

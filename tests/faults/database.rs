@@ -146,6 +146,39 @@ impl TestDatabase {
         });
     }
 
+    /// Changes rows from outside.
+    pub fn change(&self, sql: &'static str) {
+        block_on(self.try_to_change(sql));
+    }
+
+    /// Changes rows from outside, unless a server holds them in another order. Then nothing is changed.
+    pub fn change_unless_locked(&self, sql: &'static str) {
+        const DEADLOCK_DETECTED: &str = "40P01";
+        block_on(async {
+            match self.try_to_change(sql).await {
+                Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(DEADLOCK_DETECTED) => {
+                    Ok(())
+                }
+                result => result,
+            }
+        });
+    }
+
+    async fn try_to_change(&self, sql: &'static str) -> sqlx::Result<()> {
+        match self {
+            TestDatabase::Sqlite(path) => {
+                let mut connection = SqliteConnectOptions::new().filename(path).connect().await?;
+                connection.execute(sql).await?;
+                SqliteConnection::close(connection).await
+            }
+            TestDatabase::Postgres { url, .. } | TestDatabase::OwnServer { url } => {
+                let mut connection = PgConnection::connect(url).await?;
+                connection.execute(sql).await?;
+                connection.close().await
+            }
+        }
+    }
+
     /// The number that a query returns.
     pub fn number(&self, sql: &'static str) -> i64 {
         block_on(async {

@@ -150,6 +150,14 @@ impl Workload {
         client::post(server, "/v0.2/fundraiser", &headers, &self.create_body(key))
     }
 
+    /// Creates a fundraiser, and returns its ID.
+    pub fn create_fundraiser(&self, server: SocketAddr, key: &str) -> String {
+        let created = self.create(server, key).expect("a response");
+        assert_eq!(created.status, 200, "{}", String::from_utf8_lossy(&created.body));
+        let id = created.json()["data"]["fundraiser"]["id"].clone();
+        id.as_str().expect("an ID").to_owned()
+    }
+
     /// The request that [`Workload::create`] sends.
     pub fn create_request(&self, key: &str) -> String {
         let body = self.create_body(key);

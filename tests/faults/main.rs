@@ -2,7 +2,9 @@
 //!
 //! Every test that makes random choices prints its seed and accepts it again as `CAUSEWAY_FAULT_SEED`.
 //! `CAUSEWAY_FAULT_ROUNDS` sets how often an import is killed, `CAUSEWAY_LEDGER_ROUNDS` how often a server that writes to
-//! the ledger is killed, `CAUSEWAY_BACKUP_ROUNDS` how many backups are taken under writes and killed, and
+//! the ledger is killed, `CAUSEWAY_WEBHOOK_ROUNDS` how often one that sends events, after `CAUSEWAY_WEBHOOK_EVENTS` changes each,
+//! `CAUSEWAY_PAYMENT_ROUNDS` how often servers and Stripe are killed while donors pay,
+//! `CAUSEWAY_BACKUP_ROUNDS` how many backups are taken under writes and killed, and
 //! `CAUSEWAY_DISK_ROUNDS` how often a disk is filled. `CAUSEWAY_FAULT_SIZE` multiplies the rows of some of them. Targets of the
 //! Makefile run many rounds.
 #![allow(
@@ -39,6 +41,7 @@ mod ledger;
 mod lost_commit;
 mod offline;
 mod outage;
+mod payments;
 mod postgres_server;
 mod power_loss;
 mod previous_version;
@@ -52,5 +55,7 @@ mod restored_database;
 mod running_server;
 mod server;
 mod several_servers;
+mod simulator;
 mod stale;
 mod stop;
+mod webhooks;

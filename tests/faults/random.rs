@@ -21,6 +21,11 @@ impl Random {
         Random(seed)
     }
 
+    /// Another generator, for a thread of its own.
+    pub fn fork(&mut self) -> Random {
+        Random(self.next())
+    }
+
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;

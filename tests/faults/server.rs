@@ -3,7 +3,7 @@
 use crate::client::{self, Response};
 use crate::instance::{BINARY, Instance, eventually};
 use std::fs::{self, File};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,6 +22,12 @@ impl Server {
         let mut command = instance.command(&["serve", "--empty", "--listen", "127.0.0.1:0"]);
         command.envs(environment.iter().copied());
         Server::run(instance, command)
+    }
+
+    /// Starts a server at an address of our choice, so that it can be at the same one after a kill.
+    pub fn start_at(instance: &Instance, address: SocketAddr) -> Server {
+        let command = instance.command(&["serve", "--empty", "--listen", &address.to_string()]);
+        Server::run_at(instance, command, Some(address))
     }
 
     /// Starts a server of another version.
@@ -66,7 +72,12 @@ impl Server {
         server
     }
 
-    fn run(instance: &Instance, mut command: Command) -> Server {
+    /// Starts a server that chooses its address and prints it.
+    fn run(instance: &Instance, command: Command) -> Server {
+        Server::run_at(instance, command, None)
+    }
+
+    fn run_at(instance: &Instance, mut command: Command, chosen: Option<SocketAddr>) -> Server {
         static STARTED: AtomicU32 = AtomicU32::new(0);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let log = instance.folder.path().join(format!("server-{number}.log"));
@@ -78,9 +89,12 @@ impl Server {
         let mut address = None;
         eventually("the server listens", || {
             let text = fs::read_to_string(&greeting).expect("a log file");
-            address = text
-                .lines()
-                .find_map(|line| line.split_once("http://")?.1.parse().ok());
+            address = match chosen {
+                Some(chosen) => TcpStream::connect(chosen).is_ok().then_some(chosen),
+                None => text
+                    .lines()
+                    .find_map(|line| line.split_once("http://")?.1.parse().ok()),
+            };
             let exited = process.try_wait().expect("a process");
             assert!(
                 exited.is_none(),

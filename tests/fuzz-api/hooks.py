@@ -50,6 +50,10 @@ CAUSES = [cause["tagName"] for cause in call(f"/v0.2/causes?apiKey={KEY}")["caus
 SINGLE = [create(f"Run {number}", nonprofitId=id) for number, id in enumerate(NONPROFITS[:5])]
 SEVERAL = create("For all", nonprofitId=SPECIAL, type=MULTIPLE, forNonprofits=NONPROFITS[:3])
 FUNDRAISERS = [fundraiser["id"] for fundraiser in [*SINGLE, SEVERAL]]
+# Nothing listens there. An account has at most twenty endpoints, so none is created or deleted by a valid request.
+CLOSED = "http://127.0.0.1:9/"
+WEBHOOK = call("/v0.2/webhook", {"url": CLOSED})["id"]
+DELIVERY = call(f"/v0.2/webhook/{WEBHOOK}/test", {})["id"]
 ZIP_CODES = ["10001", "20006-5310", "97201", "99501"]
 # The two parameters of the paths of fundraisers.
 NAMES = [(SEVERAL[name], "special-fundraiser") for name in ("id", "slug")] + [
@@ -82,7 +86,7 @@ def is_valid(case, location=None):
 @schemathesis.hook
 def before_call(context, case, kwargs):
     if case.path_parameters and is_valid(case, ParameterLocation.PATH):
-        name_existing(case.path_parameters)
+        name_existing(case.path_parameters, "/webhook/" in case.path)
     if case.headers and "Idempotency-Key" in case.headers and is_valid(case):
         # The same key with another body would be refused.
         body = hashlib.sha256(repr(case.body).encode()).hexdigest()
@@ -90,14 +94,19 @@ def before_call(context, case, kwargs):
     if case.query and is_valid(case, ParameterLocation.QUERY):
         name_place(case.query)
     if isinstance(case.body, dict) and is_valid(case):
-        make_coherent(case.body, is_new=case.method == "POST")
+        if "/webhook" in case.path:
+            make_webhook_coherent(case.body)
+        else:
+            make_coherent(case.body, is_new=case.method == "POST")
 
 
-def name_existing(parameters):
+def name_existing(parameters, is_webhook):
     """Names something that exists, in three of four requests."""
     if choose([True, True, True, False], sorted(parameters.items())):
         if "id" in parameters:
-            parameters["id"] = choose(FUNDRAISERS, parameters["id"])
+            parameters["id"] = WEBHOOK if is_webhook else choose(FUNDRAISERS, parameters["id"])
+        if "delivery" in parameters:
+            parameters["delivery"] = DELIVERY
         if "identifier" in parameters:
             parameters["identifier"] = choose(IDENTIFIERS, parameters["identifier"])
         if "cause" in parameters:
@@ -109,8 +118,8 @@ def name_existing(parameters):
 
 def name_place(parameters):
     """Names a ZIP code that exists, and never a radius around nothing or a cursor. Explanations need a private key."""
-    for name in ("since", "cursor"):
-        # Only the server makes cursors.
+    # Only the server makes cursors, and nobody waits for an event.
+    for name in ("since", "cursor", "after", "before", "wait"):
         parameters.pop(name, None)
     if "explain" in parameters:
         parameters["explain"] = "0"
@@ -126,6 +135,17 @@ def make_coherent(body, is_new):
         order_dates(body)
     if is_new:
         choose_nonprofits(body)
+
+
+def make_webhook_coherent(body):
+    """A URL that can be used, and an endpoint that stays enabled in the standard format, which has no fixed token."""
+    if "url" in body:
+        body["url"] = CLOSED
+    if "since" in body:
+        now = datetime.datetime.now(datetime.timezone.utc)
+        body["since"] = (now - datetime.timedelta(hours=1)).isoformat()
+    for name in ("bearerToken", "format", "status"):
+        body.pop(name, None)
 
 
 def order_dates(body):

@@ -4,6 +4,7 @@ use crate::client::Client;
 use crate::dashboard::visitor::{Visitor, hidden};
 use crate::world::World;
 use causeway::app::App;
+use causeway::config::Config;
 use causeway::http::refusal::refusal;
 use causeway::server::routes::router;
 use directory::nonprofits::ein::Ein;
@@ -26,6 +27,7 @@ pub struct Bank {
     pub client: Client,
     pub visitor: Visitor,
     pub url: String,
+    events_url: String,
     http: reqwest::Client,
     _simulator: Simulator,
     server: tokio::task::JoinHandle<std::io::Result<()>>,
@@ -40,6 +42,11 @@ impl Drop for Bank {
 impl Bank {
     /// Starts both, with the demo directory.
     pub async fn open(world: &World) -> Bank {
+        Bank::open_with(world, |_| {}).await
+    }
+
+    /// Starts both, with other settings.
+    pub async fn open_with(world: &World, change: impl FnOnce(&mut Config)) -> Bank {
         world.load_demo().await;
         let simulator = Simulator::start(Settings::default()).await.unwrap();
         let url = simulator.url();
@@ -53,6 +60,7 @@ impl Bank {
             ein: Ein::parse("123456789").unwrap(),
             address: "1 Main Street, Springfield, IL 62701".to_owned(),
         });
+        change(&mut config);
         let app = App::build_with_clock(config, world.app.clock.clone())
             .await
             .unwrap();
@@ -69,12 +77,12 @@ impl Bank {
             client,
             app,
             url,
+            events_url: format!("http://{address}/webhooks/stripe"),
             http: reqwest::Client::new(),
             _simulator: simulator,
             server,
         };
-        bank.send_events_to(Some(&format!("http://{address}/webhooks/stripe")))
-            .await;
+        bank.send_events_to(Some(&bank.events_url)).await;
         bank
     }
 
@@ -82,6 +90,13 @@ impl Bank {
     pub async fn send_events_to(&self, url: Option<&str>) {
         self.control("webhooks", json!({ "url": url, "secret": WEBHOOK_SECRET }))
             .await;
+    }
+
+    /// Signs events of connected accounts with a secret of their own.
+    pub async fn sign_for_accounts_with(&self, secret: &str) {
+        let (url, own) = (&self.events_url, WEBHOOK_SECRET);
+        let endpoint = json!({ "url": url, "secret": own, "connect_secret": secret });
+        self.control("webhooks", endpoint).await;
     }
 
     /// Calls the control interface of the simulator, which must succeed.
@@ -99,6 +114,12 @@ impl Bank {
         (status, serde_json::from_str(&text).unwrap_or(Value::Null))
     }
 
+    /// Removes all faults of the simulator.
+    pub async fn remove_faults(&self) {
+        let request = self.http.delete(format!("{}/simulator/faults", self.url));
+        assert!(request.send().await.unwrap().status().is_success());
+    }
+
     /// Calls the API of the simulator, as another program with the same key would.
     pub async fn call(&self, path: &str, form: &str) -> Value {
         let request = self.http.post(format!("{}/v1/{path}", self.url));
@@ -110,10 +131,36 @@ impl Bank {
         serde_json::from_str(&text).unwrap_or_else(|_| panic!("{path}: {text}"))
     }
 
+    /// Deletes an object of the simulator, as another program with the same key would.
+    pub async fn delete(&self, path: &str) {
+        let request = self.http.delete(format!("{}/v1/{path}", self.url));
+        let request = request.header("authorization", format!("Bearer {SECRET_KEY}"));
+        assert_eq!(request.send().await.unwrap().status().as_u16(), 200, "{path}");
+    }
+
+    /// Sends a form of one of the simulator's pages, as a browser does.
+    pub async fn send_form(&self, url: &str, fields: &[(&str, &str)]) {
+        let form = fields.iter().map(|(name, value)| format!("{name}={value}"));
+        let form = form.collect::<Vec<_>>().join("&");
+        let browser = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+        let request = browser.build().unwrap().post(url).body(form);
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let status = request.send().await.unwrap().status().as_u16();
+        assert_eq!(status, 303, "{url}");
+    }
+
     /// Reads from the API of the simulator.
     pub async fn read(&self, path: &str) -> Value {
+        self.read_of("", path).await
+    }
+
+    /// Reads what belongs to a connected account.
+    pub async fn read_of(&self, account: &str, path: &str) -> Value {
         let request = self.http.get(format!("{}/v1/{path}", self.url));
-        let request = request.header("authorization", format!("Bearer {SECRET_KEY}"));
+        let mut request = request.header("authorization", format!("Bearer {SECRET_KEY}"));
+        if !account.is_empty() {
+            request = request.header("stripe-account", account);
+        }
         let text = request.send().await.unwrap().text().await.unwrap();
         serde_json::from_str(&text).unwrap_or_else(|_| panic!("{path}: {text}"))
     }

@@ -14,6 +14,8 @@ on_both_databases!(
     a_lost_answer_creates_no_second_session,
     a_declined_card_can_be_replaced,
     a_bank_debit_is_processing_until_the_bank_confirms,
+    a_bank_debit_that_failed_can_be_tried_again,
+    payments_go_on_after_another_provider_was_chosen,
     a_session_that_is_never_paid_expires_at_stripe_first,
     a_second_charge_is_refunded_and_listed,
     a_donation_on_new_years_eve_counts_for_the_old_year,
@@ -62,6 +64,13 @@ async fn receipt(world: &World, bank: &Bank) -> String {
     bank.visitor.get(200, &path(world).await).await.text()
 }
 
+/// The path of the page of the donation that has another session.
+async fn other_path(world: &World, session: &str) -> String {
+    let query = platform::db::query("select receipt_id from donations where session <> $1").bind(session);
+    let id: uuid::Uuid = world.app.db.fetch_scalar(query).await.unwrap();
+    format!("/donations/{id}")
+}
+
 async fn path(world: &World) -> String {
     let mut tx = world.app.db.view().await.unwrap();
     let ids: Vec<uuid::Uuid> = tx
@@ -76,6 +85,17 @@ async fn a_donation_without_any_event_is_settled_when_the_donor_returns(world: &
     bank.send_events_to(None).await;
     bank.give("25", VALID_CARD).await;
     assert_eq!(world.texts(STATES).await, ["started"]);
+    // The session of another donation says nothing about this one.
+    let paid = world.texts("select session from donations").await[0].clone();
+    bank.start(PROFILE, &[("amount", "30")]).await;
+    let unpaid = other_path(world, &paid).await;
+    let query = format!("{unpaid}?paid=true&session_id={paid}");
+    let page = bank.visitor.get(200, &query).await.text();
+    assert!(page.contains("Complete your donation"), "{page}");
+    assert_eq!(world.texts(STATES).await, ["started", "started"]);
+    world
+        .execute_owned(format!("delete from donations where session <> '{paid}'"))
+        .await;
     assert!(receipt(world, &bank).await.contains("Thank you"));
     assert_eq!(world.texts(STATES).await, ["completed"]);
     // Stripe tells its fee later; the reconciliation enters what no event told.
@@ -186,6 +206,100 @@ async fn a_bank_debit_is_processing_until_the_bank_confirms(world: &World) {
     bank.settle(world).await;
     assert_eq!(world.texts(STATES).await, ["completed"]);
     bank.assert_reconciled().await;
+}
+
+async fn a_bank_debit_that_failed_can_be_tried_again(world: &World) {
+    let bank = Bank::open(world).await;
+    let fields = [("amount", "25"), ("name", "Ada"), ("email", "ada@example.org")];
+    let first = session_of(&bank.start(PROFILE, &fields).await);
+    let body = json!({ "account_number": "000222222227", "email": "ada@example.org" });
+    bank.control(&format!("sessions/{first}/pay"), body).await;
+    bank.settle(world).await;
+    assert_eq!(world.texts(STATES).await, ["processing"]);
+    bank.control("clock", json!({ "advance": 5 * 86_400 })).await;
+    world.app.clock.advance(Duration::from_hours(120));
+    bank.settle(world).await;
+    assert_eq!(world.texts(STATES).await, ["failed"]);
+    let page = receipt(world, &bank).await;
+    for text in ["did not go through", "$25.00", "Ada", "Continue to payment"] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    // Two clicks lead to one new session.
+    let page = path(world).await;
+    let clicks = std::iter::repeat_with(|| bank.visitor.post(303, &page, &[])).take(3);
+    let clicks = futures_util::future::join_all(clicks).await;
+    let urls: Vec<&str> = clicks
+        .iter()
+        .map(|response| response.header("location"))
+        .collect();
+    let second = session_of(urls[0]);
+    assert!(
+        second != first && urls.iter().all(|url| session_of(url) == second),
+        "{urls:?}"
+    );
+    // What is reported late about the first attempt changes nothing, and the new one is not given up too early.
+    let body = json!({ "account_number": "000123456789", "email": "ada@example.org" });
+    bank.control(&format!("sessions/{second}/pay"), body).await;
+    bank.settle(world).await;
+    let payments = bank.app.payments().unwrap();
+    for session in [&first, &second] {
+        let event = json!({
+            "id": format!("evt_late_{session}"), "type": "checkout.session.async_payment_failed", "created": 1,
+            "livemode": false, "data": {"object": bank.read(&format!("checkout/sessions/{first}")).await},
+        });
+        let event: giving::providers::stripe::objects::Event = serde_json::from_value(event).unwrap();
+        assert!(payments.receive(&event, false).await.unwrap());
+        payments.handle(event).await.unwrap();
+    }
+    payments.sweep().await.unwrap();
+    assert_eq!(world.texts(STATES).await, ["processing"]);
+    bank.control("clock", json!({ "advance": 5 * 86_400 })).await;
+    world.app.clock.advance(Duration::from_hours(120));
+    bank.settle(world).await;
+    assert_eq!(world.texts(STATES).await, ["completed"]);
+    assert_eq!(world.texts(ENTRIES).await[0], "donation 2500");
+    bank.assert_reconciled().await;
+}
+
+async fn payments_go_on_after_another_provider_was_chosen(world: &World) {
+    let bank = Bank::open(world).await;
+    bank.send_events_to(None).await;
+    let session = session_of(&bank.start(PROFILE, &[("amount", "25")]).await);
+    bank.start(PROFILE, &[("amount", "30")]).await;
+    let mut config = bank.app.config.clone();
+    config.giving = giving::providers::Provider::Link("https://pay.example.org/{ein}".to_owned());
+    let app = causeway::app::App::build_with_clock(config.clone(), world.app.clock.clone())
+        .await
+        .unwrap();
+    // The page of Stripe is still open, so nobody may pay the same donation elsewhere.
+    let visitor = crate::dashboard::visitor::Visitor::with_client(&crate::client::Client::new(&app, ""));
+    let page = visitor.get(200, &path(world).await).await.text();
+    assert!(
+        !page.contains("pay.example.org") && page.contains("no longer accepts payments"),
+        "{page}"
+    );
+    let form = visitor.get(200, &format!("{PROFILE}/give")).await.text();
+    assert!(!form.contains("Cover the fees"), "{form}");
+    bank.pay(&session, VALID_CARD).await;
+    world.app.clock.advance(Duration::from_secs(121));
+    app.payments().unwrap().sweep().await.unwrap();
+    let mut states = world.texts(STATES).await;
+    states.sort();
+    assert_eq!(states, ["completed", "started"]);
+    // Without the key nobody can ask, and the operator is told.
+    config.stripe.secret_key = "".into();
+    let blind = causeway::app::App::build_with_clock(config, world.app.clock.clone())
+        .await
+        .unwrap();
+    let client = crate::client::Client::new(&blind, "");
+    let operator = crate::dashboard::operator::operator(world).await.at(&client);
+    let home = operator.get(200, "/dashboard/operator").await.text();
+    assert!(
+        home.contains("Nobody watches payments that were started with Stripe: 2"),
+        "{home}"
+    );
+    app.db.close().await;
+    blind.db.close().await;
 }
 
 async fn a_session_that_is_never_paid_expires_at_stripe_first(world: &World) {

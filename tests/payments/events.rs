@@ -14,17 +14,18 @@ on_both_databases!(
     events_of_others_are_acknowledged_and_ignored,
     a_repeated_event_changes_nothing,
     a_charge_with_another_amount_is_listed_and_not_entered,
+    the_page_of_a_donation_ignores_the_session_of_another,
 );
 
 /// Signs a body as Stripe does.
-fn sign(body: &str, secret: &str, time: i64) -> String {
+pub(super) fn sign(body: &str, secret: &str, time: i64) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
     mac.update(format!("{time}.{body}").as_bytes());
     let hex = platform::text::hex(&mac.finalize().into_bytes());
     format!("t={time},v1={hex}")
 }
 
-async fn send(bank: &Bank, expected: u16, body: &str, signature: &str) -> Response {
+pub(super) async fn send(bank: &Bank, expected: u16, body: &str, signature: &str) -> Response {
     let headers = [
         ("content-type", "application/json"),
         ("stripe-signature", signature),
@@ -185,4 +186,30 @@ async fn a_charge_with_another_amount_is_listed_and_not_entered(world: &World) {
             "other amount ch_forged"
         ]
     );
+}
+
+async fn the_page_of_a_donation_ignores_the_session_of_another(world: &World) {
+    let bank = Bank::open(world).await;
+    bank.send_events_to(None).await;
+    let page = async |session: &str| {
+        let session = bank.read(&format!("checkout/sessions/{session}")).await;
+        let url = session["success_url"].as_str().unwrap().to_owned();
+        format!("/donations/{}", url.split_once("/donations/").unwrap().1)
+    };
+    let unpaid = session_of(&bank.start(PROFILE, &[("amount", "25")]).await);
+    let paid = bank.give("25", VALID_CARD).await;
+    let unpaid = page(&unpaid).await;
+    for name in ["session", "session_id", "id"] {
+        let shown = bank
+            .visitor
+            .get(200, &format!("{unpaid}&{name}={paid}"))
+            .await
+            .text();
+        assert!(shown.contains("Continue to payment"), "{shown}");
+    }
+    let states = "select state from donations order by state";
+    assert_eq!(world.texts(states).await, ["started", "started"]);
+    let shown = bank.visitor.get(200, &page(&paid).await).await.text();
+    assert!(shown.contains("Thank you"), "{shown}");
+    assert_eq!(world.texts(states).await, ["completed", "started"]);
 }

@@ -1,10 +1,13 @@
 //! Payments by Stripe, with the simulator in the place of Stripe.
 
 mod bank;
+mod card_testing;
+mod connect;
 mod differences;
 mod doctor;
 mod donations;
 mod events;
 mod link;
+mod monthly;
 mod operator;
 mod refunds;

@@ -1,6 +1,7 @@
 //! Refunds, failed refunds, disputes and inquiries.
 
 use super::bank::{Bank, VALID_CARD};
+use crate::dashboard::visitor::{between, emails};
 use crate::world::World;
 use giving::checkout::store as checkout;
 use giving::payments::error::PaymentError;
@@ -10,6 +11,7 @@ use uuid::Uuid;
 
 on_both_databases!(
     a_refund_goes_back_to_the_donor_once,
+    a_refund_whose_answer_is_an_error_is_found_at_stripe,
     a_refund_from_the_dashboard_of_stripe_is_entered,
     a_refund_that_fails_is_reversed,
     a_dispute_that_is_won_gives_the_money_back,
@@ -28,16 +30,30 @@ async fn donation(world: &World) -> giving::checkout::Donation {
     checkout::find(&world.app.db, ids[0]).await.unwrap().unwrap()
 }
 
+/// The subjects of the emails to the donor about what became of the donation, in order of the alphabet.
+async fn subjects(world: &World, bank: &Bank, count: usize) -> Vec<String> {
+    bank.app.giving_notices().queue_events().await.unwrap();
+    let sent = emails(world, count + 1).await;
+    let mut subjects: Vec<String> = sent
+        .iter()
+        .filter_map(|email| between(email, "Subject: Test mode: ", "\n"))
+        .collect();
+    subjects.retain(|subject| !subject.starts_with("Your donation of "));
+    subjects.sort();
+    subjects
+}
+
 async fn a_refund_goes_back_to_the_donor_once(world: &World) {
     let bank = Bank::open(world).await;
     bank.give("25", VALID_CARD).await;
     bank.settle(world).await;
     let payments = bank.app.payments().unwrap();
-    // The answer is lost, and the operator asks again.
-    let fault = json!({ "kind": "hang_up_after", "method": "POST", "path": "/v1/refunds", "count": 3 });
+    // All answers are lost, also those to the question what became of it, and the operator asks again.
+    let fault = json!({ "kind": "hang_up_after", "path": "/v1/refunds" });
     bank.control("faults", fault).await;
     let part = Some(Cents::new(500));
     payments.refund(donation(world).await, part).await.unwrap_err();
+    bank.remove_faults().await;
     let first = payments.refund(donation(world).await, part).await.unwrap();
     bank.settle(world).await;
     assert_eq!(world.texts(STATES).await, ["completed"]);
@@ -91,6 +107,13 @@ async fn a_refund_that_fails_is_reversed(world: &World) {
     )
     .await;
     bank.settle(world).await;
+    assert_eq!(
+        subjects(world, &bank, 2).await,
+        [
+            "$25.00 of your donation was refunded",
+            "A refund of $25.00 did not reach you"
+        ]
+    );
     assert_eq!(world.texts(STATES).await, ["completed"]);
     let kinds = world.texts(KINDS).await;
     assert!(kinds.contains(&"refund_failed 2500".to_owned()), "{kinds:?}");
@@ -119,6 +142,13 @@ async fn a_dispute_that_is_won_gives_the_money_back(world: &World) {
     bank.settle(world).await;
     assert_eq!(world.texts(STATES).await, ["completed"]);
     bank.assert_reconciled().await;
+    assert_eq!(
+        subjects(world, &bank, 2).await,
+        [
+            "The dispute about your donation has ended",
+            "Your bank asks about your donation of $25.00"
+        ]
+    );
 }
 
 async fn a_lost_dispute_keeps_the_money_away_and_an_inquiry_moves_none(world: &World) {
@@ -141,6 +171,30 @@ async fn a_lost_dispute_keeps_the_money_away_and_an_inquiry_moves_none(world: &W
     bank.control(&format!("disputes/{id}/escalate"), json!({})).await;
     bank.control(&format!("disputes/{id}/lose"), json!({})).await;
     bank.settle(world).await;
+    assert_eq!(
+        subjects(world, &bank, 2).await,
+        [
+            "Your bank asks about your donation of $25.00",
+            "Your bank has returned $25.00 to you"
+        ]
+    );
     assert_eq!(world.texts(STATES).await, ["disputed"]);
+    bank.assert_reconciled().await;
+}
+
+async fn a_refund_whose_answer_is_an_error_is_found_at_stripe(world: &World) {
+    let bank = Bank::open(world).await;
+    bank.give("25", VALID_CARD).await;
+    bank.settle(world).await;
+    // Stripe acts, answers with an error, and repeats that for a day.
+    let fault = json!({ "kind": "error_after", "method": "POST", "path": "/v1/refunds", "count": 1 });
+    bank.control("faults", fault).await;
+    let payments = bank.app.payments().unwrap();
+    let part = Some(Cents::new(500));
+    let refund = payments.refund(donation(world).await, part).await.unwrap();
+    bank.settle(world).await;
+    let refunds = bank.read("refunds").await;
+    assert_eq!(refunds["data"].as_array().unwrap().len(), 1, "{refunds}");
+    assert_eq!(refunds["data"][0]["id"], refund.id.as_str());
     bank.assert_reconciled().await;
 }

@@ -3,6 +3,7 @@
 mod checkout;
 mod checkout_limits;
 mod correct;
+mod dedications;
 mod developers;
 mod discovery;
 mod donor_receipts;
@@ -16,6 +17,7 @@ mod identity;
 mod legal;
 pub mod media;
 mod media_on_s3;
+mod monthly;
 mod near;
 mod origins;
 mod pages;

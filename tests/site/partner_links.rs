@@ -56,7 +56,7 @@ async fn every_parameter_of_a_donate_link_is_honored(world: &World) {
         "value=\"20\"",
         "$7<",
         "$77<",
-        "Monthly donations are not available",
+        "value=\"monthly\" checked",
         "value=\"ada@example.org\"",
         "value=\"Ada L\"",
         "For the river",

@@ -4,6 +4,7 @@ import type * as wire from './generated/types.gen.js';
 import { Pages } from './pages.js';
 import { SearchAsYouType, type SearchAsYouTypeOptions, type SearchFilters } from './search-as-you-type.js';
 import { retryingFetch, type RetryOptions } from './transport.js';
+import type { WebhookEvent } from './webhooks.js';
 
 /** The nonprofit ID of fundraisers that benefit several nonprofits. */
 export const SEVERAL_NONPROFITS_ID = 'ddacc399-20c5-462e-80e1-97fa958071ea';
@@ -62,6 +63,24 @@ export interface ExportPart {
 
 export interface ChangesPage extends Omit<wire.ChangesBody, 'changes'> {
   changes: { type: wire.ChangeBody['type']; nonprofit: ExportedNonprofit }[];
+}
+
+export interface EventsOptions extends CallOptions {
+  /** The cursor of the last page that you have, or `latest` for new events only. By default the oldest events come first. */
+  after?: string;
+  /** Only events of these types. */
+  types?: readonly WebhookEvent['type'][];
+  /** The page size: at most 100, which is the default. */
+  take?: number;
+  /** Seconds to wait for an event if there is none: at most 25. By default the iteration ends with the newest event. */
+  wait?: number;
+}
+
+/** One page of events, oldest first. */
+export interface EventsPage {
+  events: WebhookEvent[];
+  /** The value of `after` for the next page. Store it when you have handled the events. */
+  cursor: string;
 }
 
 export interface CreateOptions extends CallOptions {
@@ -212,6 +231,42 @@ export class Causeway {
       if (!data.hasMore) return;
       cursor = data.cursor;
     }
+  }
+
+  /**
+   * Lists the events of the account, page by page: the same as webhooks. With `wait` it goes on for ever and yields a page as soon
+   * as something happens; end it with `signal` or by leaving the loop. Needs a private key.
+   */
+  async *eventPages(options: EventsOptions = {}): AsyncGenerator<EventsPage, void, undefined> {
+    const { types, take, wait, timeout = DEFAULTS.timeout } = options;
+    for (let { after } = options; ; ) {
+      // The server answers after `wait`, so that is no timeout.
+      const call = this.#call({ ...options, timeout: timeout + 1000 * (wait ?? 0) });
+      const { data } = await api.events({ ...call, query: { after, type: types?.join(','), take, wait } });
+      if (data.events.length > 0 || after === 'latest') yield { events: data.events as unknown as WebhookEvent[], cursor: data.cursor };
+      if (!data.hasMore && !wait) return;
+      after = data.cursor;
+    }
+  }
+
+  /** The same, event by event. */
+  async *events(options: EventsOptions = {}): AsyncGenerator<WebhookEvent, void, undefined> {
+    for await (const page of this.eventPages(options)) yield* page.events;
+  }
+
+  /** Lists the donations to the fundraisers of the account and by its links, newest first. Needs a private key. */
+  async *donations(options: CallOptions & { take?: number } = {}): AsyncGenerator<wire.DonationBody, void, undefined> {
+    for (let before: string | undefined; ; ) {
+      const { data } = await api.donations({ ...this.#call(options), query: { before, take: options.take } });
+      yield* data.donations;
+      before = data.donations.at(-1)?.id;
+      if (!data.hasMore || !before) return;
+    }
+  }
+
+  /** Retrieves such a donation. Needs a private key. */
+  async donation(id: string, options?: CallOptions): Promise<wire.DonationBody> {
+    return (await api.donation({ ...this.#call(options), path: { id } })).data as wire.DonationBody;
   }
 
   /** Retrieves a fundraiser. `nonprofit` is `SEVERAL_NONPROFITS` if it benefits several. */

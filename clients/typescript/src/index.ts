@@ -3,6 +3,7 @@ export * from './errors.js';
 export { Pages, type Pagination } from './pages.js';
 export * from './search-as-you-type.js';
 export type { RetryOptions } from './transport.js';
+export * from './webhooks.js';
 export type {
   BrowseBody as BrowsePage,
   BrowseItem,
@@ -10,6 +11,7 @@ export type {
   CauseBody as Cause,
   DetailsData as NonprofitDetails,
   DirectoryBody as Directory,
+  DonationBody as Donation,
   FinancesBody as Finances,
   FundraiserBody as Fundraiser,
   FundraiserChangeInput,

@@ -7,7 +7,11 @@
 use crate::checkout::settle::Settlement;
 use crate::checkout::{Donation, State, donor_id, store};
 use crate::donations::DonationError;
+use crate::guard::store as guard;
 use crate::ledger::store as ledger;
+use crate::monthly::manage::{self, Change, ChangeError};
+use crate::monthly::{self, MonthlyGift};
+use crate::payments::Payments;
 use crate::reports::{Report, store as reports};
 use access::audit::{Action, Actor, store as audit};
 use platform::db::Db;
@@ -30,6 +34,11 @@ pub struct DonorData {
     /// The ID of the donor in the ledger.
     pub donor_id: String,
     pub donations: Vec<Donation>,
+    /// The donations of others about which the email address is told.
+    pub notices: Vec<Donation>,
+    /// Declined payments of the last week: the provider's ID of the charge, and the time.
+    pub declined: Vec<(String, i64)>,
+    pub monthly_gifts: Vec<MonthlyGift>,
     pub names: Vec<DonorName>,
     /// The reports that were sent with the email address.
     pub reports: Vec<Report>,
@@ -62,13 +71,17 @@ pub struct ErasedData {
 /// Why nothing was listed or erased.
 #[derive(Debug, Error)]
 pub enum DonorError {
-    #[error("a donation of this donor is being recorded; run this again in a minute")]
+    #[error("a donation or monthly gift of this donor is being recorded; run this again in a minute")]
     Pending,
     #[error(
         "the donor is erased, but the log of the database is in use and may still contain the data; \
          run this again in a minute"
     )]
     LogInUse,
+    #[error(
+        "this donor has a monthly gift that could not be canceled ({0}); try again, or cancel it at its provider"
+    )]
+    MonthlyGift(#[from] ChangeError),
     #[error("could not read or remove emails in the data folder; check its permissions")]
     Emails(#[from] io::Error),
     #[error(transparent)]
@@ -89,6 +102,9 @@ pub async fn export(
 ) -> Result<DonorData, DonorError> {
     let donor_id = donor_id::of_email(settlement.secret, email);
     let donations = store::list_by_email(settlement.db, email).await?;
+    let notices = store::list_by_notice(settlement.db, email).await?;
+    let declined = guard::list_of(settlement.db, email).await?;
+    let monthly_gifts = monthly::store::list_by_email(settlement.db, email).await?;
     let reports = reports::list_by_email(settlement.db, email).await?;
     let queued_emails = settlement.mailer.list_queued_to(email).await?;
     let email_files = settlement.mailer.list_files_to(email).await?;
@@ -106,6 +122,9 @@ pub async fn export(
     Ok(DonorData {
         donor_id,
         donations,
+        notices,
+        declined,
+        monthly_gifts,
         names,
         reports,
         queued_emails,
@@ -113,13 +132,20 @@ pub async fn export(
     })
 }
 
-/// Erases everything about the donor with an email address except the amounts. Doing it again changes nothing.
+/// Erases everything about the donor with an email address except the amounts, and cancels the donor's monthly gifts, since
+/// nobody could be told about them any more. Doing it again changes nothing.
 pub async fn forget(
     settlement: Settlement<'_>,
+    payments: Option<Payments<'_>>,
     email: &EmailAddress,
     actor: Actor,
 ) -> Result<ErasedData, DonorError> {
     let db = settlement.db;
+    for gift in monthly::store::list_by_email(db, email).await? {
+        manage::change(settlement, payments, gift, Change::Cancel).await?;
+    }
+    // The emails about that are among those that are removed.
+    settlement.mailer.finish().await;
     // The donor ID of a donation that is not in the ledger yet depends on its email address.
     for donation in store::list_by_email(db, email).await? {
         if donation.state == State::Pending {
@@ -128,13 +154,16 @@ pub async fn forget(
     }
     let mut tx = db.write().await?;
     tx.overwrite_deleted().await?;
-    if store::count_pending_by_email(&mut tx, email).await? > 0 {
+    if store::count_pending_by_email(&mut tx, email).await? > 0
+        || monthly::store::count_living_by_email(&mut tx, email).await? > 0
+    {
         return Err(DonorError::Pending);
     }
     let donor_id = donor_id::of_email(settlement.secret, email);
     let names = ledger::remove_names_of(&mut tx, &donor_id).await?;
     let entries = store::list_entries_by_email(&mut tx, email).await?;
     let names = names + ledger::remove_names(&mut tx, &entries).await?;
+    guard::remove_of(&mut tx, email).await?;
     let donations = store::erase_donor(&mut tx, email).await?;
     let reports = reports::erase_reporter(&mut tx, email).await?;
     let queued = mail_queue::remove_to(&mut tx, email).await?;

@@ -1,5 +1,6 @@
 //! Exports the whole ledger: JSON Lines with every posting and hash, or CSV with one line per entry.
 
+use crate::checkout::dedication::Dedication;
 use crate::checkout::store::{self as donations, PartnerFields};
 use crate::ledger::entry::Entry;
 use crate::ledger::store;
@@ -18,7 +19,7 @@ pub enum Format {
     Csv,
 }
 
-const COLUMNS: [&str; 17] = [
+const COLUMNS: [&str; 18] = [
     "sequence",
     "kind",
     "source",
@@ -36,6 +37,7 @@ const COLUMNS: [&str; 17] = [
     "partnerMetadata",
     "designation",
     "mode",
+    "dedication",
 ];
 
 /// Writes every entry of a consistent snapshot. Returns how many there are.
@@ -85,7 +87,7 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// Adds the parameters of the partner's link to a donation of the checkout.
+/// Adds the parameters of the partner's link and the dedication to a donation of the checkout.
 fn add_partner_fields(line: &mut Value, partner_fields: Option<&PartnerFields>) {
     let Some(partner_fields) = partner_fields else {
         return;
@@ -93,6 +95,11 @@ fn add_partner_fields(line: &mut Value, partner_fields: Option<&PartnerFields>) 
     line["partnerDonationId"] = partner_fields.partner_id.as_deref().into();
     line["partnerMetadata"] = partner_fields.partner_metadata.as_deref().into();
     line["designation"] = partner_fields.designation.as_deref().into();
+    line["dedication"] = partner_fields
+        .dedication
+        .as_ref()
+        .map(Dedication::to_string)
+        .into();
 }
 
 /// Converts an entry to JSON, with the name of the donor and whether it is public.

@@ -15,6 +15,8 @@
 //! - [`ledger`]: entries and their postings, the task that writes them, checkpoints, anchors and the outbox.
 //! - [`books`]: where the money is, and which nonprofits it is owed to.
 //! - [`fundraisers`]: typed inputs, rules, a cache, and decisions of operators.
+//! - [`notices`]: emails about fundraisers and donations, derived from the outbox.
+//! - [`webhooks`]: tells partners about all of this.
 //! - [`check`] and [`export`]: verify and export the whole ledger.
 //!
 //! # The way of a donation's amount
@@ -39,15 +41,19 @@ pub mod donors;
 pub mod error;
 pub mod export;
 pub mod fundraisers;
+pub mod guard;
 pub mod idempotency;
 pub mod ledger;
 pub mod moderation;
+pub mod monthly;
+pub mod notices;
 pub mod payments;
 #[cfg(test)]
 mod property_tests;
 pub mod providers;
 pub mod recorder;
 pub mod reports;
+pub mod webhooks;
 
 pub use error::Error;
 pub use recorder::Recorder;

@@ -16,6 +16,7 @@ use crate::ledger::batch::Batch;
 use crate::ledger::entry::Kind;
 use crate::ledger::prefetch::Prefetch;
 use crate::ledger::writer::{WorkFuture, WriteError, Writer};
+use crate::monthly::seen::{self, Seen};
 use access::accounts::verified_password::VerifiedPassword;
 use access::accounts::{changes, suspension};
 use access::audit::Actor;
@@ -110,6 +111,20 @@ impl Recorder {
             Box::pin(async move { record::write(batch, &movement, now).await })
         })
         .await
+    }
+
+    /// Stores what a provider reports about a monthly gift, and tells its donor what changed. Storing it again changes nothing.
+    pub(crate) async fn see_monthly_gift(&self, report: Seen) -> Result<(), WriteError> {
+        let mailer = report.mailer.clone();
+        let report = Arc::new(report);
+        let emails = self.write(Prefetch::default(), move |batch| {
+            let report = Arc::clone(&report);
+            Box::pin(async move { seen::write(batch, &report).await })
+        });
+        for email in emails.await? {
+            mailer.dispatch(email);
+        }
+        Ok(())
     }
 
     /// Drops the fundraiser of a refunded donation from the cache. Only the entry of the donation tells which one it is, so

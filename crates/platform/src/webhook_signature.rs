@@ -42,6 +42,13 @@ pub enum InvalidWebhook {
 }
 
 impl WebhookSecret {
+    /// Generates the text of a secret.
+    pub fn generate() -> String {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).expect("the operating system has random numbers");
+        format!("{PREFIX}{}", BASE64_STANDARD.encode(bytes))
+    }
+
     /// Parses a secret of the form `whsec_` and base64. Returns `None` if it is something else, or shorter than 24 bytes.
     pub fn parse(text: &str) -> Option<WebhookSecret> {
         let bytes = BASE64_STANDARD.decode(text.strip_prefix(PREFIX)?).ok()?;

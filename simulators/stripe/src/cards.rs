@@ -1,6 +1,7 @@
 //! The test cards and test bank accounts of Stripe, and what happens when they pay.
 
 use crate::error::ApiError;
+use std::sync::LazyLock;
 
 /// What happens when a payment method pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,10 +115,19 @@ const CARDS: &[TestCard] = &[
     TestCard::new("4000000000007726", &["pendingRefund"], "visa", Behavior::RefundIsPending),
 ];
 
+/// Cards that are all declined, for tests of card testing: `4100000010` and a number from 0000 to 0099 and `19`.
+static STOLEN: LazyLock<Vec<TestCard>> = LazyLock::new(|| {
+    let numbers = (0..100).map(|number| &*format!("4100000010{number:04}19").leak());
+    numbers
+        .map(|number| TestCard::new(number, &[], "visa", Behavior::Decline(GENERIC_DECLINE)))
+        .collect()
+});
+
 /// Finds a test card by its number.
 pub(crate) fn by_number(number: &str) -> Option<&'static TestCard> {
     let digits: String = number.chars().filter(char::is_ascii_digit).collect();
-    CARDS.iter().find(|card| card.number == digits)
+    let mut cards = CARDS.iter().chain(STOLEN.iter());
+    cards.find(|card| card.number == digits)
 }
 
 /// Finds a test card by a payment method or token, such as `pm_card_visa` or `tok_visa`.

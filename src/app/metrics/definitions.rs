@@ -129,9 +129,26 @@ pub const EVENTS_WAITING: Definition = gauge(
     "causeway_payment_events_waiting",
     "Events of the payment provider that were received and have yet to be handled.",
 );
+pub const DECLINED: Definition = gauge(
+    "causeway_payments_declined",
+    "Payments that were declined in the last hour.",
+);
+pub const HELD: Definition = gauge(
+    "causeway_donations_held",
+    "Donations of the last hour that were held until the donor proves not to be a program.",
+);
+pub const LET_THROUGH: Definition = gauge(
+    "causeway_donations_let_through",
+    "Those of them that were let through.",
+);
 pub const DISPUTES_UNANSWERED: Definition = gauge(
     "causeway_disputes_unanswered",
     "Disputes and inquiries that need a response.",
+);
+pub const MONTHLY_ACTIVE: Definition = gauge("causeway_monthly_gifts", "Monthly donations that are active.");
+pub const MONTHLY_PAST_DUE: Definition = gauge(
+    "causeway_monthly_gifts_past_due",
+    "Monthly donations whose last payment failed.",
 );
 pub const EMAILS_WAITING: Definition = gauge(
     "causeway_emails_waiting",
@@ -146,6 +163,28 @@ pub const EMAILS_FAILED: Definition = counter(
     "causeway_emails_failed_total",
     &[],
     "Attempts of this server to deliver an email that failed.",
+);
+pub const WEBHOOKS_DELIVERED: Definition = counter(
+    "causeway_webhooks_delivered_total",
+    &[],
+    "Events that this server delivered to webhook endpoints.",
+);
+pub const WEBHOOKS_FAILED: Definition = counter(
+    "causeway_webhooks_failed_total",
+    &[],
+    "Attempts of this server to deliver an event that failed.",
+);
+pub const WEBHOOK_BACKLOG_AGE: Definition = gauge(
+    "causeway_webhook_backlog_age_seconds",
+    "Time for which the oldest event waits that an endpoint in good health should have.",
+);
+pub const WEBHOOK_ENDPOINTS_FAILING: Definition = gauge(
+    "causeway_webhook_endpoints_failing",
+    "Webhook endpoints for which the last ten attempts or more failed.",
+);
+pub const WEBHOOK_ENDPOINTS_DISABLED: Definition = gauge(
+    "causeway_webhook_endpoints_disabled",
+    "Webhook endpoints that are disabled.",
 );
 pub const ANCHOR_AGE: Definition = gauge(
     "causeway_anchor_age_seconds",
@@ -205,7 +244,7 @@ pub const PROCESS_START: Definition = gauge(
 );
 
 /// All metrics, in the order of the documentation.
-pub const ALL: [Definition; 43] = [
+pub const ALL: [Definition; 53] = [
     REQUESTS,
     REQUEST_SECONDS,
     REFUSALS,
@@ -229,10 +268,20 @@ pub const ALL: [Definition; 43] = [
     REFUNDED_CENTS,
     UNRECONCILED,
     EVENTS_WAITING,
+    DECLINED,
+    HELD,
+    LET_THROUGH,
     DISPUTES_UNANSWERED,
+    MONTHLY_ACTIVE,
+    MONTHLY_PAST_DUE,
     EMAILS_WAITING,
     EMAILS_SENT,
     EMAILS_FAILED,
+    WEBHOOKS_DELIVERED,
+    WEBHOOKS_FAILED,
+    WEBHOOK_BACKLOG_AGE,
+    WEBHOOK_ENDPOINTS_FAILING,
+    WEBHOOK_ENDPOINTS_DISABLED,
     ANCHOR_AGE,
     ANCHOR_MISSING,
     BACKUP_AGE,

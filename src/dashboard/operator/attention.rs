@@ -1,14 +1,20 @@
 //! What needs the attention of an operator.
 
 use crate::app::App;
-use crate::dashboard::operator::money;
+use crate::dashboard::operator::{money, monthly, webhooks};
 use crate::http::error::Result;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::{AttentionTexts, fill};
 use directory::history::imports::store as imports;
+use giving::checkout::store as checkout;
 use giving::fundraisers::store::{self as fundraisers, Listing};
+use giving::guard;
+use giving::monthly::store as monthly_gifts;
 use giving::payments::store as payments;
+use giving::providers::stripe;
 use giving::reports;
+use giving::webhooks::endpoints::store as endpoints;
+use giving::webhooks::schedule::Status;
 use platform::disk_space::{DiskSpace, SpaceLevel};
 use platform::mail;
 use std::time::Duration;
@@ -102,6 +108,7 @@ pub async fn list(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
     found.extend(list_imports(app, t).await?);
     found.extend(list_emails(app, t).await?);
     found.extend(list_payments(app, t).await?);
+    found.extend(list_webhooks(app, t).await?);
     let reports = reports::store::count(&app.db, false).await?;
     if reports > 0 {
         let item = Attention::counted(Severity::Warning, t.reports, reports);
@@ -177,11 +184,36 @@ async fn list_imports(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
     Ok(found)
 }
 
-/// Lists what Stripe and the ledger say differently, and the disputes that need a response.
+/// Lists monthly gifts without a recipient, what Stripe and the ledger say differently, and the disputes that need a response.
 async fn list_payments(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
     let mut found = Vec::new();
+    let without_recipient = monthly_gifts::count_without_recipient(&app.db).await?;
+    if without_recipient > 0 {
+        let item = Attention::counted(Severity::Warning, t.no_recipient, without_recipient);
+        found.push(item.detail(t.no_recipient_about).path(monthly::PATH));
+    }
     if app.payments().is_none() {
+        let unwatched = checkout::count_to_check(&app.db, stripe::NAME).await?;
+        if unwatched > 0 {
+            let item = Attention::counted(Severity::Problem, t.unwatched, unwatched);
+            found.push(item.detail(t.unwatched_remedy));
+        }
         return Ok(found);
+    }
+    let now = app.clock.millis();
+    let sums = guard::store::sum(&app.db, now - 60 * MINUTE).await?;
+    let worst = guard::store::list_nonprofits(&app.db, now - 60 * MINUTE).await?;
+    let of_one = worst.first().map_or(0, |(_, declined)| *declined);
+    let caps = app.config.guard;
+    if of_one >= i64::from(caps.per_nonprofit) || sums.declined >= i64::from(caps.in_all) {
+        let item = Attention::counted(Severity::Problem, t.card_testing, sums.declined);
+        let passed = (sums.by_proof + sums.by_email).to_string();
+        let detail = [("held", sums.asked.to_string()), ("passed", passed)];
+        let detail = detail.each_ref().map(|(name, value)| (*name, value.as_str()));
+        found.push(
+            item.detail(fill(t.card_testing_detail, &detail))
+                .path(money::PATH),
+        );
     }
     let open = payments::find_open(&app.db).await?;
     if open.differences > 0 {
@@ -197,6 +229,17 @@ async fn list_payments(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> 
         found.push(item.path(money::PATH));
     }
     Ok(found)
+}
+
+/// Lists endpoints of partners that fail.
+async fn list_webhooks(app: &App, t: &AttentionTexts) -> Result<Option<Attention>> {
+    let counts = endpoints::count_by_status(&app.db).await?;
+    let failing = counts
+        .into_iter()
+        .find(|(status, _)| status == Status::Failing.name());
+    Ok(failing.map(|(_, count)| {
+        Attention::counted(Severity::Warning, t.failing_webhooks, count).path(webhooks::PATH)
+    }))
 }
 
 async fn list_emails(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {

@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::dashboard::operator::list::with_times;
 use crate::dashboard::operator::money::DisputeView;
+use crate::dashboard::operator::names::name_of;
 use crate::dashboard::operator::nav::with_menu;
 use crate::dashboard::operator::stripe_links::object_url;
 use crate::http::error::{Error, Result};
@@ -18,8 +19,6 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use directory::NonprofitRef;
-use directory::nonprofits::identifier::Identifier;
 use giving::checkout::Donation;
 use giving::checkout::store as checkout;
 use giving::donations::listing::RecordedDonation;
@@ -27,8 +26,10 @@ use giving::donations::store;
 use giving::fundraisers::store as fundraisers;
 use giving::ledger::entry::Entry;
 use giving::ledger::store as ledger;
+use giving::monthly::{State as GiftState, store as monthly_gifts};
 use giving::payments::error::PaymentError;
 use giving::payments::store::{self as payments, EventOfDonation, RefundRequestOfDonation};
+use giving::providers::stripe;
 use giving::providers::stripe::client::StripeError;
 use platform::ids::{FundraiserId, NonprofitId};
 use platform::money::Cents;
@@ -53,6 +54,8 @@ struct DonationPage {
 /// How a donation was paid.
 struct PaymentView {
     donation: Donation,
+    /// The state of its monthly gift.
+    gift_state: Option<&'static str>,
     paid: Option<RelativeTime>,
     /// The page of the charge in Stripe's dashboard.
     charge_url: Option<String>,
@@ -205,7 +208,7 @@ async fn show(
     };
     let left = found.refundable(app);
     let payment = match found.started {
-        Some(started) => Some(PaymentView::load(app, started).await?),
+        Some(started) => Some(PaymentView::load(app, t, started).await?),
         None => None,
     };
     let refund = match (&payment, left, refused) {
@@ -240,10 +243,14 @@ async fn show(
     Ok(Page(page).into_response())
 }
 
-async fn name_of(app: &App, id: NonprofitId) -> Result<String> {
-    let found = app.directory.find(&Identifier::Id(id)).await?;
-    let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
-    Ok(nonprofit.map_or_else(|| id.to_string(), |nonprofit| nonprofit.name.to_owned()))
+/// Returns the name of the state of a monthly gift.
+pub(super) fn state_text(t: &MoneyTexts, state: GiftState) -> &'static str {
+    match state {
+        GiftState::Active => t.gift_active,
+        GiftState::PastDue => t.gift_past_due,
+        GiftState::Paused => t.gift_paused,
+        GiftState::Canceled => t.gift_canceled,
+    }
 }
 
 impl Found {
@@ -270,7 +277,7 @@ impl Found {
     fn refundable(&self, app: &App) -> Option<Cents> {
         let (recorded, started) = (self.recorded.as_ref()?, self.started.as_ref()?);
         let payments = app.payments()?;
-        let is_paid_here = started.provider == app.config.giving.name()
+        let is_paid_here = started.provider == stripe::NAME
             && started.mode == payments.mode
             && started.payment.charge.is_some();
         let left = recorded.amount.plus(recorded.refunded.reversed()).ok()?;
@@ -279,12 +286,17 @@ impl Found {
 }
 
 impl PaymentView {
-    async fn load(app: &App, donation: Donation) -> Result<PaymentView> {
+    async fn load(app: &App, t: &MoneyTexts, donation: Donation) -> Result<PaymentView> {
         let now = app.clock.millis();
         let events = payments::list_events_of(&app.db, donation.id).await?;
         let refunds = payments::list_refund_requests_of(&app.db, donation.id).await?;
         let charge = donation.payment.charge.as_deref();
+        let gift = match donation.monthly_gift {
+            Some(gift) => monthly_gifts::find(&app.db, gift).await?,
+            None => None,
+        };
         Ok(PaymentView {
+            gift_state: gift.map(|gift| state_text(t, gift.status.state)),
             paid: donation.payment.paid_at.map(|at| RelativeTime::new(at, now)),
             charge_url: charge.map(|charge| object_url(charge, !donation.mode.is_test())),
             events: with_times(events.into_iter(), now, |event| event.received_at),

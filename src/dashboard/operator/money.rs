@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::dashboard::operator::list::with_times;
+use crate::dashboard::operator::names::name_of;
 use crate::dashboard::operator::nav::with_menu;
 use crate::dashboard::operator::stripe_links::object_url;
 use crate::http::error::{Error, Result};
@@ -19,11 +20,13 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use giving::books::sums::AccountSums;
 use giving::checkout::{self, Donation};
+use giving::guard::{self, store::GuardSums};
 use giving::ledger::entry::Mode;
 use giving::moderation::MAX_REASON_CHARS;
 use giving::payments::differences::{DifferenceKind, ListedDifference};
 use giving::payments::store::{self, DisputeRow, Reconciliation};
 use jiff::Timestamp;
+use platform::ids::NonprofitId;
 
 /// Where this page is.
 pub(super) const PATH: &str = "/dashboard/operator/money";
@@ -44,7 +47,29 @@ struct MoneyPage {
     disputes: Vec<DisputeView>,
     /// Payments that take longer than usual, and when they were started.
     slow: Vec<(Donation, RelativeTime)>,
+    declined: DeclinedView,
     sums: AccountSums,
+}
+
+/// Declined payments of the last day, and what was done about them.
+struct DeclinedView {
+    sums: GuardSums,
+    /// The nonprofits with the most declined payments.
+    nonprofits: Vec<(NonprofitId, String, i64)>,
+}
+
+impl DeclinedView {
+    async fn load(app: &App) -> Result<DeclinedView> {
+        let since = app.clock.millis() - DAY;
+        let mut nonprofits = Vec::new();
+        for (id, declined) in guard::store::list_nonprofits(&app.db, since).await? {
+            nonprofits.push((id, name_of(app, id).await?, declined));
+        }
+        Ok(DeclinedView {
+            sums: guard::store::sum(&app.db, since).await?,
+            nonprofits,
+        })
+    }
 }
 
 struct LastReconciliation {
@@ -160,6 +185,7 @@ async fn show(
         differences,
         disputes: disputes.map(|row| DisputeView::new(app, t, row, mode)).collect(),
         slow: with_times(slow.into_iter(), now, |donation| donation.started_at),
+        declined: DeclinedView::load(app).await?,
         sums: AccountSums::find(&app.db, &app.secret, mode).await?,
         layout: with_menu(app, layout, user).await?,
     };

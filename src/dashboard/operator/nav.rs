@@ -23,6 +23,7 @@ pub async fn with_menu(app: &App, layout: Layout, user: &SignedIn) -> Result<Lay
         reviews: fundraisers::count(&app.db, Listing::InReview).await?,
         reports: reports::store::count(&app.db, false).await?,
         money,
+        has_monthly: app.config.giving.offers_monthly(),
     };
     Ok(layout)
 }

@@ -1,8 +1,9 @@
 //! The donation form. A donate link can fill it in; a form with errors is shown again with the submitted values.
 
 use super::embedding::Embedder;
-use super::link::DonateLink;
+use super::link::{DonateLink, Frequency};
 use super::target::Target;
+use super::{MAX_MESSAGE_CHARS, MAX_NAME_CHARS, dedication};
 use crate::app::App;
 use crate::http::client::Client;
 use crate::http::error::{Error, Result};
@@ -20,17 +21,19 @@ use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{IntoResponse, Redirect, Response};
 use giving::books::FeesPaidBy;
 use giving::checkout::amounts::AmountLimits;
-use giving::checkout::partner::ReturnUrls;
+use giving::checkout::partner::{Partner, ReturnUrls};
 use giving::checkout::start::StartDonation;
 use giving::checkout::store;
 use giving::providers::Provider;
+use giving::webhooks::endpoints;
 use percent_encoding::utf8_percent_encode;
 use platform::email_address::EmailAddress;
 use platform::money::Cents;
 use uuid::Uuid;
 
-const MAX_NAME_CHARS: usize = 100;
-const MAX_MESSAGE_CHARS: usize = 500;
+/// The values of the frequency, as donate links have them.
+const ONCE: &str = "once";
+const MONTHLY: &str = "monthly";
 
 #[derive(Template)]
 #[template(path = "site/checkout/form.html")]
@@ -43,6 +46,8 @@ struct DonationForm {
     /// Says to whom the donation is made, and what happens with it then.
     recipient_note: Option<String>,
     link: DonateLink,
+    /// Why the frequency that the link asks for is not offered.
+    frequency_note: Option<&'static str>,
     is_test_mode: bool,
     form: Form,
     return_urls: ReturnUrls,
@@ -164,6 +169,7 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form, query: &s
     let layout = Layout::new(Section::Other);
     let meta = meta(app, &layout, &target);
     Ok(DonationForm {
+        frequency_note: frequency_note(app, &target, &link),
         layout,
         meta,
         is_test_mode: app.is_test_mode(),
@@ -187,7 +193,7 @@ fn recipient_note(app: &App, target: &Target) -> Option<String> {
         .config
         .recipient
         .as_ref()
-        .filter(|_| app.payment_page().is_some())?;
+        .filter(|_| app.payment_page().is_some() && target.account.is_none())?;
     let note = match app.config.fees_paid_by {
         FeesPaidBy::Nonprofit => t.recipient_note,
         FeesPaidBy::Operator => t.recipient_note_whole,
@@ -197,6 +203,16 @@ fn recipient_note(app: &App, target: &Target) -> Option<String> {
         ("name", target.name.as_str()),
     ];
     Some(fill(note, &values))
+}
+
+/// Says why the frequency that a link asks for is not offered.
+fn frequency_note(app: &App, target: &Target, link: &DonateLink) -> Option<&'static str> {
+    let t = &Layout::new(Section::Other).p.give;
+    match link.frequency {
+        Frequency::Monthly => (!offers_monthly(app, target)).then_some(t.only_once),
+        Frequency::Yearly => Some(t.not_yearly),
+        Frequency::Once => None,
+    }
 }
 
 /// Returns the metadata of the form. For search engines, it is part of the page of the nonprofit or fundraiser.
@@ -217,8 +233,19 @@ fn meta(app: &App, layout: &Layout, target: &Target) -> Meta {
 
 fn form(app: &App, target: &Target, link: &DonateLink, once: Uuid) -> Form {
     let t = &Layout::new(Section::Other).p.give;
-    let mut fields = vec![
-        Field::amounts(t.amount, link.amounts(app.config.amounts)),
+    let mut fields = vec![Field::amounts(t.amount, link.amounts(app.config.amounts))];
+    if offers_monthly(app, target) {
+        let choices = vec![
+            Choice::new(ONCE, t.once, ""),
+            Choice::new(MONTHLY, t.monthly, t.monthly_hint),
+        ];
+        let asked = match link.frequency {
+            Frequency::Monthly => MONTHLY,
+            Frequency::Once | Frequency::Yearly => ONCE,
+        };
+        fields.push(Field::choice("frequency", t.frequency, choices).value(asked));
+    }
+    fields.extend([
         Field::text("name", t.name)
             .value(&link.name)
             .hint(t.name_hint)
@@ -228,7 +255,7 @@ fn form(app: &App, target: &Target, link: &DonateLink, once: Uuid) -> Form {
             .value(&link.email)
             .hint(t.email_hint)
             .optional(),
-    ];
+    ]);
     let share = [
         Choice::new("no", t.keep_contact, t.keep_contact_hint),
         Choice::new(
@@ -261,9 +288,18 @@ fn form(app: &App, target: &Target, link: &DonateLink, once: Uuid) -> Form {
         fields.push(Field::choice("public", t.show_name, choices));
         fields.push(Field::text("message", t.message).hint(t.message_hint).optional());
     }
+    fields.extend(dedication::fields(app.mail.is_on()));
     fields.push(Field::hidden("once", once.to_string()));
     let action = link.action(&format!("{}/give", target.path));
     Form::new(action, t.continue_to_payment, fields).id("donate")
+}
+
+/// Returns what the link says about its partner, with the account that the token of the link belongs to.
+async fn attribute(app: &App, link: &DonateLink) -> Result<Partner> {
+    Ok(Partner {
+        account: endpoints::store::find_account_of_token(&app.db, &link.webhook_token).await?,
+        ..link.partner.clone()
+    })
 }
 
 async fn start(app: &App, client: Client, target: Target, query: &str, data: &FormData) -> Result<Response> {
@@ -274,6 +310,11 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
     let token = Uuid::try_parse(data.text("once")).ok();
     let mut form = form(app, &target, &link, new_token()).with_values(data);
     let valid = validate(app.config.amounts, &target, &link, data, &mut form);
+    let dedication = dedication::parse(data, &mut form);
+    // Without it, the donor could neither change nor cancel the gift.
+    if is_monthly(app, &target, data) && data.trimmed("email").is_empty() {
+        form.add_error("email", Layout::new(Section::Other).p.give.monthly_needs_email);
+    }
     let (Some((amount, email)), Some(token), false) = (valid, token, form.has_errors()) else {
         let page = page(app, target, link, form, query).await?;
         return Ok(page.into_response(StatusCode::UNPROCESSABLE_ENTITY));
@@ -296,20 +337,28 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
         email,
         shares_contact: data.text("share_contact") == "yes",
         message: text("message"),
+        partner: attribute(app, &link).await?,
         designation: Some(link.designation).filter(|text| !text.is_empty()),
-        partner: link.partner,
+        dedication,
+        is_monthly: is_monthly(app, &target, data),
     };
-    let new = new.into_donation(&app.secret, &app.config.giving, app.clock.millis());
+    let mut new = new.into_donation(&app.secret, &app.config.giving, app.clock.millis());
     // A form that is sent twice starts one donation and counts once.
     if store::find(&app.db, new.id).await?.is_none() {
         admit(app, client).await?;
+        if app.payment_page().is_some() {
+            new.account.clone_from(&target.account);
+            new.screening = app.guard().screen(client.network, new.nonprofit).await?;
+        }
         store::insert(&app.db, &new).await?;
     }
     let embedder = Embedder::find(app, query).await?;
     let donation = store::find(&app.db, new.id).await?.ok_or(Error::NotFound)?;
     // The payment page cannot be shown in a dialog of another page, so a dialog shows the page of the donation first.
     if let (Some(payments), None) = (app.payments(), &embedder)
+        && app.payment_page().is_some()
         && donation.is_open()
+        && !donation.screening.is_held()
     {
         match payments.open_session(&donation).await {
             Ok(url) => return Ok(Redirect::to(&url).into_response()),
@@ -318,6 +367,17 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
         }
     }
     Ok(redirect_to_donation(new.receipt_id, embedder.as_ref()))
+}
+
+/// Returns whether a donor can give every month. A nonprofit that is charged on its own account offers single donations.
+fn offers_monthly(app: &App, target: &Target) -> bool {
+    app.config.giving.offers_monthly() && target.account.is_none()
+}
+
+/// Returns whether the form asks for a monthly gift, and can.
+fn is_monthly(app: &App, target: &Target, data: &FormData) -> bool {
+    let asked = Frequency::parse(data.text("frequency"));
+    asked == Frequency::Monthly && offers_monthly(app, target)
 }
 
 /// Fails if the network of the client has started too many donations within a minute.

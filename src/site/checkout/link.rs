@@ -21,7 +21,7 @@ const MAX_SUGGESTED_AMOUNTS: usize = 6;
 const MAX_TEXT_CHARS: usize = 255;
 
 /// All parameters of a donate link.
-const PARAMETERS: [&str; 16] = [
+const PARAMETERS: [&str; 17] = [
     "amount",
     "suggestedAmounts",
     "min_value",
@@ -37,10 +37,31 @@ const PARAMETERS: [&str; 16] = [
     "designation",
     "share_info",
     "require_share_info",
+    "webhook_token",
     embedding::PARAMETER,
 ];
 /// The parameters that fill in fields of the form, which the form then sends itself.
-const FORM_FIELDS: [&str; 4] = ["amount", "email", "first_name", "last_name"];
+const FORM_FIELDS: [&str; 5] = ["amount", "frequency", "email", "first_name", "last_name"];
+
+/// How often a donate link asks people to give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frequency {
+    Once,
+    Monthly,
+    /// Offered as a single donation.
+    Yearly,
+}
+
+impl Frequency {
+    /// Parses the parameter of a link, or the value of the form. Everything else is once.
+    pub fn parse(text: &str) -> Frequency {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "monthly" => Frequency::Monthly,
+            "yearly" => Frequency::Yearly,
+            _ => Frequency::Once,
+        }
+    }
+}
 
 /// The parameters of a donate link. Invalid values are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +69,7 @@ pub struct DonateLink {
     pub amount: Option<Cents>,
     pub suggested_amounts: Vec<Cents>,
     pub min_amount: Option<Cents>,
-    pub is_monthly: bool,
+    pub frequency: Frequency,
     pub email: String,
     pub name: String,
     pub description: String,
@@ -58,6 +79,8 @@ pub struct DonateLink {
     /// Whether the donor must share the contact to give.
     pub requires_contact: bool,
     pub partner: Partner,
+    /// The public token of a webhook endpoint, whose account the donation is attributed to.
+    pub webhook_token: String,
     query: String,
 }
 
@@ -85,7 +108,7 @@ impl DonateLink {
                 suggested
             },
             min_amount: Cents::from_positive_dollars(&text("min_value")),
-            is_monthly: text("frequency").eq_ignore_ascii_case("monthly"),
+            frequency: Frequency::parse(&text("frequency")),
             email: text("email"),
             name: cut(name.trim(), MAX_TEXT_CHARS).to_owned(),
             description: text("description"),
@@ -93,6 +116,7 @@ impl DonateLink {
             shares_contact: is_true(&text("share_info")),
             requires_contact: is_true(&text("require_share_info")),
             partner,
+            webhook_token: text("webhook_token"),
             query: query.to_owned(),
         })
     }
@@ -199,6 +223,22 @@ mod tests {
                 amounts.contains(&format!("value=\"{selected}\" checked")),
                 "{query}: {amounts}"
             );
+        }
+    }
+
+    #[test]
+    fn the_frequency_is_read_in_any_case() {
+        for (text, expected) in [
+            ("monthly", Frequency::Monthly),
+            ("MONTHLY", Frequency::Monthly),
+            ("Yearly", Frequency::Yearly),
+            ("ONCE", Frequency::Once),
+            ("weekly", Frequency::Once),
+            ("", Frequency::Once),
+        ] {
+            let link = DonateLink::parse(&format!("frequency={text}")).unwrap();
+            assert_eq!(link.frequency, expected, "{text}");
+            assert_eq!(link.action("/x/give"), "/x/give");
         }
     }
 

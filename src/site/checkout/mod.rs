@@ -1,8 +1,15 @@
 //! The checkout: the donation form, the payment page, and the donate links that fill in the form.
 
+mod check;
+mod dedication;
 pub mod embedding;
 pub mod form;
 pub mod link;
 pub mod pay;
 pub mod target;
 pub mod webhooks;
+
+/// The longest name of a person, in characters.
+const MAX_NAME_CHARS: usize = 100;
+/// The longest message, in characters.
+const MAX_MESSAGE_CHARS: usize = 500;

@@ -3,9 +3,11 @@
 //! Both are at `/donations/{receipt ID}`. Whoever knows this URL sees the receipt, so it goes to nobody but the donor:
 //! partners, payment links and exports get the ID of the donation instead.
 
+use super::check::{self, Challenge, Outcome};
 use super::embedding::Embedder;
 use super::target::Target;
 use crate::app::App;
+use crate::http::client::Client;
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, RawQuery, values};
 use crate::site::checkout::form::{path_of, path_within, redirect_to_donation};
@@ -24,6 +26,8 @@ use giving::checkout::partner::ReturnUrls;
 use giving::checkout::receipt::{DONEE_IS_CHARITY, NO_GOODS_OR_SERVICES, Receipt};
 use giving::checkout::{Donation, State as DonationState, store};
 use giving::ledger::entry::Mode;
+use giving::monthly::token;
+use giving::payments::Payments;
 use giving::payments::error::PaymentError;
 use giving::providers::Provider;
 use giving::providers::link::Payment;
@@ -44,11 +48,17 @@ struct DonationPage {
     donation: Donation,
     /// Once the donation is in the ledger.
     receipt: Option<Receipt>,
+    /// The page of its monthly gift.
+    manage_monthly: Option<String>,
     /// Whether the receipt is emailed to the donor.
     is_emailed: bool,
     /// Says that no money is charged, or was charged.
     test_notice: Option<&'static str>,
     pay: Option<Form>,
+    /// What is asked of the donor first.
+    asked: Option<Challenge>,
+    /// Whether the last attempt to pay failed.
+    has_failed: bool,
     elsewhere: Option<String>,
     /// Why the donation cannot be paid on another site now.
     refusal: Option<&'static str>,
@@ -81,7 +91,14 @@ pub async fn donation(
     }
     let target = Target::of(&app, &donation).await?;
     let form = pay_form(&app, &donation, embedder.as_ref());
-    show(&app, StatusCode::OK, donation, target, form, embedder).await
+    let asked = (donation.screening.is_held() && can_be_paid(&app, &donation))
+        .then(|| Challenge::new(&app, &donation, values(&query, check::TOKEN).next().as_deref()));
+    show_with(&app, StatusCode::OK, donation, target, form, embedder, asked).await
+}
+
+/// Returns what pays at Stripe, if that is the provider now.
+fn stripe(app: &App) -> Option<Payments<'_>> {
+    app.payments().filter(|_| app.payment_page().is_some())
 }
 
 /// Asks Stripe what became of a donation that is not paid yet. If Stripe cannot be reached, the page shows what is known.
@@ -102,13 +119,33 @@ async fn refresh(app: &App, donation: Donation) -> Result<Donation> {
 /// partner, if any.
 pub async fn pay(
     State(app): State<App>,
+    client: Client,
     PathText(id): PathText,
     RawQuery(query): RawQuery,
     data: FormData,
 ) -> Result<Response> {
-    let donation = find(&app, &id).await?;
+    let mut donation = find(&app, &id).await?;
     let embedder = Embedder::find(&app, &query).await?;
-    if let (Some(payments), true) = (app.payments(), can_be_paid(&app, &donation)) {
+    if donation.screening.is_held() && can_be_paid(&app, &donation) {
+        match check::submit(&app, client, &donation, &data).await? {
+            Outcome::Passed => donation = find(&app, &id).await?,
+            Outcome::Challenged(asked) => {
+                let target = Target::of(&app, &donation).await?;
+                let form = pay_form(&app, &donation, embedder.as_ref());
+                return show_with(
+                    &app,
+                    asked.status(),
+                    donation,
+                    target,
+                    form,
+                    embedder,
+                    Some(*asked),
+                )
+                .await;
+            }
+        }
+    }
+    if let (Some(payments), true) = (stripe(&app), can_be_paid(&app, &donation)) {
         return match payments.open_session(&donation).await {
             Ok(url) => Ok(Redirect::to(&url).into_response()),
             Err(PaymentError::Closed) => Ok(redirect_to_donation(donation.receipt_id, embedder.as_ref())),
@@ -154,9 +191,10 @@ pub async fn pay(
 }
 
 /// Returns whether the donor can pay now. A donation that was started in test mode is never paid with real money, nor the
-/// other way around.
+/// other way around. One that was started with another provider may still be paid there.
 fn can_be_paid(app: &App, donation: &Donation) -> bool {
-    donation.is_open() && donation.mode == app.config.giving.mode()
+    let provider = &app.config.giving;
+    donation.is_open() && donation.mode == provider.mode() && donation.provider == provider.name()
 }
 
 /// Returns the message for the donor if the card was not charged.
@@ -222,6 +260,19 @@ async fn show(
     form: Form,
     embedder: Option<Embedder>,
 ) -> Result<Response> {
+    show_with(app, status, donation, target, form, embedder, None).await
+}
+
+/// Shows the page of a donation, with what is asked of the donor before the payment page opens.
+async fn show_with(
+    app: &App,
+    status: StatusCode,
+    donation: Donation,
+    target: Target,
+    form: Form,
+    embedder: Option<Embedder>,
+    asked: Option<Challenge>,
+) -> Result<Response> {
     let layout = Layout::new(Section::Other);
     let t = &layout.p.give;
     let is_test_mode = app.is_test_mode();
@@ -256,6 +307,7 @@ async fn show(
         None => None,
     };
     let page = DonationPage {
+        manage_monthly: manage_monthly(app, &donation),
         is_emailed: app.mail.is_on()
             && donation.email.is_some()
             && donation.state == DonationState::Completed,
@@ -268,7 +320,11 @@ async fn show(
             DonationState::Refunded => t.refunded_title,
             DonationState::Disputed => t.disputed_title,
         },
-        pay: (can_be_paid && is_paid_here && (has_test_cards || target.refusal.is_none())).then_some(form),
+        pay: (can_be_paid && is_paid_here && (has_test_cards || target.refusal.is_none()))
+            .then_some(form)
+            .filter(|_| asked.is_none()),
+        asked: asked.filter(|_| target.refusal.is_none()),
+        has_failed: can_be_paid && donation.state == DonationState::Failed && !has_test_cards,
         refusal: match target.refusal {
             Some(refusal) => (donation.is_open() && !has_test_cards).then_some(refusal),
             None => (donation.is_open() && !can_be_paid).then_some(t.start_again),
@@ -300,6 +356,15 @@ async fn show(
         headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     }
     Ok(response)
+}
+
+/// Returns the path of the page of a donation's monthly gift. The link works as long as the one in the email with the receipt,
+/// and then leads to the form for a new one.
+fn manage_monthly(app: &App, donation: &Donation) -> Option<String> {
+    let paid_at = donation.payment.paid_at.unwrap_or(donation.started_at);
+    let until = paid_at.saturating_add(token::LINK_MILLIS);
+    let token = token::create(&app.secret, donation.monthly_gift?, until);
+    Some(format!("{}?token={token}", token::PATH))
 }
 
 /// Returns the URL of the payment page, if the donation is paid on another site.

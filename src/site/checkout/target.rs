@@ -7,6 +7,7 @@ use crate::site::fundraiser_links;
 use crate::web::{Layout, Section};
 use directory::NonprofitRef;
 use directory::nonprofits::identifier::Identifier;
+use directory::nonprofits::store as nonprofits;
 use giving::checkout::Donation;
 use giving::fundraisers::{Fundraiser, store as fundraiser_store};
 use giving::providers::Provider;
@@ -22,17 +23,20 @@ pub struct Target {
     pub path: String,
     /// Why it cannot receive donations.
     pub refusal: Option<&'static str>,
+    /// The nonprofit's own account at Stripe, which is charged. None if it is the operator's.
+    pub account: Option<String>,
 }
 
 impl Target {
     pub async fn nonprofit(app: &App, text: &str) -> Result<Target> {
         let found = find_nonprofit(&app.directory, text).await?;
-        Target::of_nonprofit(app, &found)
+        Target::of_nonprofit(app, &found).await
     }
 
-    fn of_nonprofit(app: &App, found: &NonprofitRef) -> Result<Target> {
+    async fn of_nonprofit(app: &App, found: &NonprofitRef) -> Result<Target> {
         let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
         let texts = &Layout::new(Section::Other).p.give;
+        let account = find_account(app, nonprofit.id).await?;
         Ok(Target {
             nonprofit: nonprofit.id,
             fundraiser: None,
@@ -41,8 +45,10 @@ impl Target {
             refusal: if app.config.giving == Provider::Off {
                 Some(texts.off)
             } else {
-                (!nonprofit.is_disbursable()).then_some(texts.not_possible)
+                (!nonprofit.is_disbursable() || has_no_donee(app, account.as_deref()))
+                    .then_some(texts.not_possible)
             },
+            account,
         })
     }
 
@@ -53,6 +59,12 @@ impl Target {
 
     async fn of_fundraiser(app: &App, fundraiser: &Fundraiser) -> Result<Target> {
         let texts = &Layout::new(Section::Other).p.give;
+        // One charge has one account.
+        let account = if fundraiser.is_multiple() {
+            None
+        } else {
+            find_account(app, fundraiser.nonprofit).await?
+        };
         Ok(Target {
             nonprofit: fundraiser.nonprofit,
             fundraiser: Some(fundraiser.id),
@@ -60,9 +72,12 @@ impl Target {
             path: fundraiser_links::path_of(&app.directory, fundraiser).await?,
             refusal: if app.config.giving == Provider::Off {
                 Some(texts.off)
+            } else if has_no_donee(app, account.as_deref()) {
+                Some(texts.not_possible)
             } else {
                 (!fundraiser.is_active(app.clock.millis())).then_some(texts.not_open)
             },
+            account,
         })
     }
 
@@ -71,7 +86,7 @@ impl Target {
         match donation.fundraiser {
             None => {
                 let found = app.directory.find(&Identifier::Id(donation.nonprofit)).await?;
-                Target::of_nonprofit(app, &found.ok_or(Error::NotFound)?)
+                Target::of_nonprofit(app, &found.ok_or(Error::NotFound)?).await
             }
             Some(id) => {
                 let found = fundraiser_store::find(&app.db, id).await?;
@@ -81,4 +96,17 @@ impl Target {
             }
         }
     }
+}
+
+/// Returns the nonprofit's own account at Stripe, if that is charged.
+pub async fn find_account(app: &App, nonprofit: NonprofitId) -> Result<Option<String>> {
+    if app.payment_page().is_none() || !app.config.stripe.is_connect() {
+        return Ok(None);
+    }
+    Ok(nonprofits::find_stripe_account(&app.db, nonprofit).await?)
+}
+
+/// Returns whether nobody could receive a donation: neither the nonprofit itself, nor the one that runs this site.
+pub fn has_no_donee(app: &App, account: Option<&str>) -> bool {
+    app.payment_page().is_some() && account.is_none() && app.config.recipient.is_none()
 }

@@ -10,7 +10,7 @@ use giving::providers::stripe::objects::Event;
 use giving::providers::stripe::signature;
 use jiff::Timestamp;
 use platform::webhook_signature::{WebhookHeaders, WebhookSecret};
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -82,16 +82,19 @@ pub async fn stripe(State(app): State<App>, request: Request) -> Result<StatusCo
     let header = header.and_then(|header| header.to_str().ok()).unwrap_or_default();
     let header = header.to_owned();
     let bytes = body::read(request).await?;
-    let secret = app.config.stripe.webhook_secret.expose_secret();
+    let settings = &app.config.stripe;
     let now = app.clock.millis() / 1_000;
-    if let Err(error) = signature::verify(&header, &bytes, secret, now) {
+    let verify = |secret: &SecretString| signature::verify(&header, &bytes, secret.expose_secret(), now);
+    // Events of connected accounts have a secret of their own.
+    let is_connected = settings.is_connect() && verify(&settings.connect_webhook_secret).is_ok();
+    if let (false, Err(error)) = (is_connected, verify(&settings.webhook_secret)) {
         tracing::warn!(%error, "refused an event of Stripe");
         return Err(Error::InvalidSignature(error.to_string()));
     }
     body::check_values(&bytes)?;
     let event: Event =
         serde_json::from_slice(&bytes).map_err(|error| Error::InvalidJson(error.to_string()))?;
-    if payments.receive(&event).await? {
+    if payments.receive(&event, is_connected).await? {
         let app = app.clone();
         // The event is stored, so it is handled later if this server stops now.
         tokio::spawn(async move {

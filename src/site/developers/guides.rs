@@ -33,7 +33,7 @@ macro_rules! source {
 }
 
 /// All guides, in the order of the menu.
-const SOURCES: [Source; 19] = [
+const SOURCES: [Source; 20] = [
     source!("", Start, "index"),
     source!("quick-start", Start),
     source!("client-libraries", Start),
@@ -43,6 +43,7 @@ const SOURCES: [Source; 19] = [
     source!("browse", Guides),
     source!("fundraisers", Guides),
     source!("donate-links-and-embeds", Guides),
+    source!("webhooks", Guides),
     source!("match", Guides),
     source!("reconcile", Guides),
     source!("export", Guides),

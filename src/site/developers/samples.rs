@@ -62,6 +62,16 @@ const SAMPLES: &[(&str, [&str; 6])] = samples![
     "search-filters",
 ];
 
+/// Programs that receive webhooks. They verify a signature, so they come in languages and not for curl.
+const RECEIVERS: [(&str, &str, &str, &str); 6] = [
+    ("javascript", "JavaScript", "js", file!("receive-webhook", ".js")),
+    ("python", "Python", "py", file!("receive-webhook", ".py")),
+    ("go", "Go", "go", file!("receive-webhook", ".go")),
+    ("php", "PHP", "php", file!("receive-webhook", ".php")),
+    ("ruby", "Ruby", "rb", file!("receive-webhook", ".rb")),
+    ("rust", "Rust", "rs", file!("receive-webhook", ".rs")),
+];
+
 /// Samples in one language: pages to save and open, and the clients.
 const SINGLE: &[(&str, &str)] = &[
     ("client.js", file!("client", ".js")),
@@ -103,6 +113,13 @@ impl SampleView {
                 title,
                 text,
             }]
+        } else if name == "receive-webhook" {
+            let code = |(language, title, _, text)| Code {
+                language,
+                title,
+                text,
+            };
+            RECEIVERS.into_iter().map(code).collect()
         } else {
             let (_, texts) = SAMPLES.iter().find(|(known, _)| *known == name)?;
             let languages = LANGUAGES.into_iter().zip(*texts);
@@ -138,7 +155,8 @@ mod tests {
         let languages = |(name, _): &(&str, _)| LANGUAGES.map(|(_, _, ending)| format!("{name}.{ending}"));
         let known = SAMPLES.iter().flat_map(languages);
         let single = SINGLE.iter().map(|(file, _)| (*file).to_owned());
-        assert_eq!(files, known.chain(single).collect());
+        let receivers = RECEIVERS.map(|(_, _, ending, _)| format!("receive-webhook.{ending}"));
+        assert_eq!(files, known.chain(single).chain(receivers).collect());
     }
 
     #[test]

@@ -16,6 +16,7 @@ const KINDS: &str = "select kind from outbox order by sequence";
 const DAY: Duration = Duration::from_hours(24);
 
 async fn prune_outbox(world: &World, keep_days: u32) -> i64 {
+    while world.app.fan_out_events().await.unwrap() {}
     let now = world.app.clock.millis();
     prune(&world.app.db, OutboxSettings { keep_days }, now)
         .await

@@ -8,6 +8,9 @@ from ._generated.models import CauseBody as Cause
 from ._generated.models import ChangesBody as ChangesPage
 from ._generated.models import DetailsData as NonprofitDetails
 from ._generated.models import DirectoryBody as Directory
+from ._generated.models import DonationBody as Donation
+from ._generated.models import EventBody as Event
+from ._generated.models import EventsBody as EventsPage
 from ._generated.models import FinancesBody as Finances
 from ._generated.models import FundraiserBody as Fundraiser
 from ._generated.models import FundraisersBody as FundraisersPage
@@ -18,6 +21,7 @@ from ._generated.models import SearchBody as SearchResults
 from ._generated.models import TagBody as Tag
 from ._generated.types import UNSET, Unset
 from ._pages import AsyncPages, Pages
+from ._webhooks import WebhookEvent, WebhookVerificationError, verify_webhook
 from .async_client import AsyncCauseway
 from .client import Causeway
 from .errors import (
@@ -53,6 +57,9 @@ __all__ = [
     "ChangesPage",
     "ConnectionError",
     "Directory",
+    "Donation",
+    "Event",
+    "EventsPage",
     "ExportPart",
     "FieldError",
     "Finances",
@@ -79,4 +86,7 @@ __all__ = [
     "Tag",
     "TimeoutError",
     "Unset",
+    "WebhookEvent",
+    "WebhookVerificationError",
+    "verify_webhook",
 ]

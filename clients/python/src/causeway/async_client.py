@@ -11,6 +11,7 @@ from ._calls import Cents, Id, Text, Time
 from ._generated import AuthenticatedClient, models
 from ._generated.api.fundraisers import change, close, create, fundraiser, fundraisers, raised, reopen
 from ._generated.api.nonprofits import browse, causes, changes, details, directory, export, finances, match, search
+from ._generated.api.webhooks import donation, donations, events
 from ._generated.types import UNSET, Unset
 from ._pages import AsyncPages
 from ._transport import AsyncRetryingClient, RetryOptions
@@ -176,6 +177,63 @@ class AsyncCauseway:
             if not page.has_more:
                 return
             since = page.cursor
+
+    async def event_pages(
+        self,
+        *,
+        after: str | None = None,
+        types: Sequence[str] | None = None,
+        take: int | None = None,
+        wait: int | None = None,
+    ) -> AsyncIterator[models.EventsBody]:
+        """Lists the events of the account, page by page: the same as webhooks. Needs a private key.
+
+        Args:
+            after: The `cursor` of the last page that you have, or latest for new events only. By default the oldest come first.
+            types: Only events of these types, such as donation.succeeded.
+            take: The page size: at most 100, which is the default.
+            wait: Seconds to wait for an event if there is none: at most 25. With it, the iteration goes on for ever.
+        """
+        client = self.with_options(timeout=self._options.timeout + (wait or 0))
+        try:
+            while True:
+                arguments = calls.known(after=after, type_=types and ",".join(types), take=take, wait=wait)
+                response = await events.asyncio_detailed(client=client._client(is_private=True), **arguments)
+                page = calls.parsed(response, models.EventsBody)
+                if page.events or after == "latest":
+                    yield page
+                if not page.has_more and not wait:
+                    return
+                after = page.cursor
+        finally:
+            await client.close()
+
+    async def events(
+        self, *, after: str | None = None, types: Sequence[str] | None = None, wait: int | None = None
+    ) -> AsyncIterator[models.EventBody]:
+        """The same, event by event."""
+        async for page in self.event_pages(after=after, types=types, wait=wait):
+            for event in page.events:
+                yield event
+
+    async def donations(self, *, take: int | None = None) -> AsyncIterator[models.DonationBody]:
+        """Lists the donations to the fundraisers of the account and by its links, newest first. Needs a private key."""
+        before: Any = UNSET
+        while True:
+            response = await donations.asyncio_detailed(
+                client=self._client(is_private=True), before=before, **calls.known(take=take)
+            )
+            page = calls.parsed(response, models.DonationsBody)
+            for found in page.donations:
+                yield found
+            if not page.has_more or not page.donations:
+                return
+            before = page.donations[-1].id
+
+    async def donation(self, id: Id) -> models.DonationBody:
+        """Retrieves such a donation. Needs a private key."""
+        response = await donation.asyncio_detailed(calls.to_uuid(id), client=self._client(is_private=True))
+        return calls.parsed(response, models.DonationBody)
 
     async def fundraiser(self, nonprofit: Id, identifier: Id) -> models.FundraiserDetails:
         """Retrieves a fundraiser. `nonprofit` is `SEVERAL_NONPROFITS` if it benefits several."""

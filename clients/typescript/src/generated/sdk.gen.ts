@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.js';
-import type { BrowseData, BrowseErrors, BrowseResponses, CausesData, CausesErrors, CausesResponses, ChangeData, ChangeErrors, ChangeResponses, ChangesData, ChangesErrors, ChangesResponses, CloseData, CloseErrors, CloseResponses, CreateData, CreateErrors, CreateResponses, DetailsData2, DetailsErrors, DetailsResponses, DirectoryData, DirectoryErrors, DirectoryResponses, ExportData, ExportErrors, ExportResponses, FinancesData, FinancesErrors, FinancesResponses, FundraiserData, FundraiserErrors, FundraiserResponses, FundraisersData, FundraisersErrors, FundraisersResponses, MatchData, MatchErrors, MatchResponses, RaisedData, RaisedErrors, RaisedResponses, ReopenData, ReopenErrors, ReopenResponses, SearchData, SearchErrors, SearchResponses } from './types.gen.js';
+import type { BrowseData, BrowseErrors, BrowseResponses, CausesData, CausesErrors, CausesResponses, ChangeData, ChangeErrors, ChangeResponses, ChangesData, ChangesErrors, ChangesResponses, ChangeWebhookData, ChangeWebhookErrors, ChangeWebhookResponses, CloseData, CloseErrors, CloseResponses, CreateData, CreateErrors, CreateResponses, CreateWebhookData, CreateWebhookErrors, CreateWebhookResponses, DeleteWebhookData, DeleteWebhookErrors, DeleteWebhookResponses, DeliveriesData, DeliveriesErrors, DeliveriesResponses, DetailsData2, DetailsErrors, DetailsResponses, DirectoryData, DirectoryErrors, DirectoryResponses, DonationData, DonationErrors, DonationResponses, DonationsData, DonationsErrors, DonationsResponses, EnableWebhookData, EnableWebhookErrors, EnableWebhookResponses, EventsData, EventsErrors, EventsResponses, ExportData, ExportErrors, ExportResponses, FinancesData, FinancesErrors, FinancesResponses, FundraiserData, FundraiserErrors, FundraiserResponses, FundraisersData, FundraisersErrors, FundraisersResponses, MatchData, MatchErrors, MatchResponses, RaisedData, RaisedErrors, RaisedResponses, ReopenData, ReopenErrors, ReopenResponses, ReplayWebhookData, ReplayWebhookErrors, ReplayWebhookResponses, RetryDeliveryData, RetryDeliveryErrors, RetryDeliveryResponses, RotateWebhookData, RotateWebhookErrors, RotateWebhookResponses, SearchData, SearchErrors, SearchResponses, TestWebhookData, TestWebhookErrors, TestWebhookResponses, WebhookData, WebhookErrors, WebhookResponses, WebhooksData, WebhooksErrors, WebhooksResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -75,6 +75,42 @@ export const directory = <ThrowOnError extends boolean = false>(options?: Option
             type: 'apiKey'
         }],
     url: '/v0.2/directory',
+    ...options
+});
+
+/**
+ * Read a donation
+ *
+ * Reads a donation to a fundraiser of the account or by one of its links, such as one that an event names.
+ */
+export const donation = <ThrowOnError extends boolean = false>(options: Options<DonationData, ThrowOnError>): RequestResult<DonationResponses, DonationErrors, ThrowOnError> => (options.client ?? client).get<DonationResponses, DonationErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/donation/{id}',
+    ...options
+});
+
+/**
+ * List donations
+ *
+ * Lists the donations to the fundraisers of the account and by its links, newest first.
+ */
+export const donations = <ThrowOnError extends boolean = false>(options?: Options<DonationsData, ThrowOnError>): RequestResult<DonationsResponses, DonationsErrors, ThrowOnError> => (options?.client ?? client).get<DonationsResponses, DonationsErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/donations',
+    ...options
+});
+
+/**
+ * List events
+ *
+ * Lists the events that the account may see: of its own fundraisers, and of donations by links with its webhook token.
+ *
+ * With `wait`, a request without an event to return waits for one. A cursor is 410 if an older backup of the database was
+ * restored, or if its event is too old.
+ */
+export const events = <ThrowOnError extends boolean = false>(options?: Options<EventsData, ThrowOnError>): RequestResult<EventsResponses, EventsErrors, ThrowOnError> => (options?.client ?? client).get<EventsResponses, EventsErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/events',
     ...options
 });
 
@@ -248,5 +284,139 @@ export const search = <ThrowOnError extends boolean = false>(options: Options<Se
             type: 'apiKey'
         }],
     url: '/v0.2/search/{searchTerm}',
+    ...options
+});
+
+/**
+ * Create a webhook endpoint
+ *
+ * Creates a webhook endpoint. The response has its secret, which is shown once: your receiver verifies with it, by Standard
+ * Webhooks, that events come from this server. An account has at most 20 endpoints.
+ */
+export const createWebhook = <ThrowOnError extends boolean = false>(options: Options<CreateWebhookData, ThrowOnError>): RequestResult<CreateWebhookResponses, CreateWebhookErrors, ThrowOnError> => (options.client ?? client).post<CreateWebhookResponses, CreateWebhookErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/webhook',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Delete a webhook endpoint
+ *
+ * Deletes a webhook endpoint. Nothing more is sent to it, and links with its token no longer belong to the account.
+ */
+export const deleteWebhook = <ThrowOnError extends boolean = false>(options: Options<DeleteWebhookData, ThrowOnError>): RequestResult<DeleteWebhookResponses, DeleteWebhookErrors, ThrowOnError> => (options.client ?? client).delete<DeleteWebhookResponses, DeleteWebhookErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/webhook/{id}',
+    ...options
+});
+
+/**
+ * Read a webhook endpoint
+ *
+ * Reads a webhook endpoint, and how its last deliveries went.
+ */
+export const webhook = <ThrowOnError extends boolean = false>(options: Options<WebhookData, ThrowOnError>): RequestResult<WebhookResponses, WebhookErrors, ThrowOnError> => (options.client ?? client).get<WebhookResponses, WebhookErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/webhook/{id}',
+    ...options
+});
+
+/**
+ * Change a webhook endpoint
+ *
+ * Changes a webhook endpoint. Omitted fields stay as they are.
+ */
+export const changeWebhook = <ThrowOnError extends boolean = false>(options: Options<ChangeWebhookData, ThrowOnError>): RequestResult<ChangeWebhookResponses, ChangeWebhookErrors, ThrowOnError> => (options.client ?? client).patch<ChangeWebhookResponses, ChangeWebhookErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/webhook/{id}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * List deliveries
+ *
+ * Lists the deliveries to a webhook endpoint, the newest events first.
+ */
+export const deliveries = <ThrowOnError extends boolean = false>(options: Options<DeliveriesData, ThrowOnError>): RequestResult<DeliveriesResponses, DeliveriesErrors, ThrowOnError> => (options.client ?? client).get<DeliveriesResponses, DeliveriesErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/webhook/{id}/deliveries',
+    ...options
+});
+
+/**
+ * Send an event again
+ *
+ * Sends an event to a webhook endpoint again, with the same `webhook-id`.
+ */
+export const retryDelivery = <ThrowOnError extends boolean = false>(options: Options<RetryDeliveryData, ThrowOnError>): RequestResult<RetryDeliveryResponses, RetryDeliveryErrors, ThrowOnError> => (options.client ?? client).post<RetryDeliveryResponses, RetryDeliveryErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/webhook/{id}/deliveries/{delivery}/retry',
+    ...options
+});
+
+/**
+ * Enable a webhook endpoint
+ *
+ * Enables a webhook endpoint that is disabled or failing. What waited for it is sent now; replay events that it missed.
+ */
+export const enableWebhook = <ThrowOnError extends boolean = false>(options: Options<EnableWebhookData, ThrowOnError>): RequestResult<EnableWebhookResponses, EnableWebhookErrors, ThrowOnError> => (options.client ?? client).post<EnableWebhookResponses, EnableWebhookErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/webhook/{id}/enable',
+    ...options
+});
+
+/**
+ * Replay events
+ *
+ * Sends all events since a time again, in order. Events have the same `webhook-id` as before.
+ */
+export const replayWebhook = <ThrowOnError extends boolean = false>(options: Options<ReplayWebhookData, ThrowOnError>): RequestResult<ReplayWebhookResponses, ReplayWebhookErrors, ThrowOnError> => (options.client ?? client).post<ReplayWebhookResponses, ReplayWebhookErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/webhook/{id}/replay',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Rotate the secret of a webhook
+ *
+ * Replaces the secret of a webhook endpoint. For 24 hours, events have a signature by the old secret too.
+ */
+export const rotateWebhook = <ThrowOnError extends boolean = false>(options: Options<RotateWebhookData, ThrowOnError>): RequestResult<RotateWebhookResponses, RotateWebhookErrors, ThrowOnError> => (options.client ?? client).post<RotateWebhookResponses, RotateWebhookErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/webhook/{id}/rotate',
+    ...options
+});
+
+/**
+ * Send a test event
+ *
+ * Sends a test event to a webhook endpoint: `ping`, or in the partner format a donation of nothing.
+ */
+export const testWebhook = <ThrowOnError extends boolean = false>(options: Options<TestWebhookData, ThrowOnError>): RequestResult<TestWebhookResponses, TestWebhookErrors, ThrowOnError> => (options.client ?? client).post<TestWebhookResponses, TestWebhookErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/webhook/{id}/test',
+    ...options
+});
+
+/**
+ * List your webhook endpoints
+ *
+ * Lists the webhook endpoints of the account, oldest first.
+ */
+export const webhooks = <ThrowOnError extends boolean = false>(options?: Options<WebhooksData, ThrowOnError>): RequestResult<WebhooksResponses, WebhooksErrors, ThrowOnError> => (options?.client ?? client).get<WebhooksResponses, WebhooksErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/webhooks',
     ...options
 });

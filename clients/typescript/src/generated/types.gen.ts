@@ -4,6 +4,27 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
+export type Webhooks = EventDirectoryUpdatedWebhookRequest | EventDonationDisputeClosedWebhookRequest | EventDonationDisputedWebhookRequest | EventDonationRefundedWebhookRequest | EventDonationSucceededWebhookRequest | EventFundraiserClosedWebhookRequest | EventFundraiserCreatedWebhookRequest | EventFundraiserGoalReachedWebhookRequest | EventFundraiserHiddenWebhookRequest | EventFundraiserReopenedWebhookRequest | EventFundraiserShownWebhookRequest | EventFundraiserUpdatedWebhookRequest | EventNonprofitUpdatedWebhookRequest | EventPingWebhookRequest;
+
+/**
+ * An attempt to deliver an event.
+ */
+export type AttemptBody = {
+    at: string;
+    /**
+     * In milliseconds.
+     */
+    duration: number;
+    /**
+     * Why it failed.
+     */
+    error: string | null;
+    /**
+     * The status of the answer, if there was one.
+     */
+    responseStatus: number | null;
+};
+
 export type BTreeMap = {
     [key: string]: {
         /**
@@ -200,6 +221,41 @@ export type DeductibilityBody = {
 };
 
 /**
+ * One page of deliveries, the newest events first.
+ */
+export type DeliveriesBody = {
+    deliveries: Array<DeliveryBody>;
+    hasMore: boolean;
+};
+
+/**
+ * An event on its way to an endpoint.
+ */
+export type DeliveryBody = {
+    /**
+     * The attempts since it was queued last.
+     */
+    attempts: number;
+    /**
+     * The `webhook-id` with which it is sent.
+     */
+    eventId: string;
+    finishedAt: string | null;
+    id: string;
+    lastAttempt: AttemptBody | null;
+    /**
+     * Null if it is finished, or waits for an earlier event about the same.
+     */
+    nextAttemptAt: string | null;
+    queuedAt: string;
+    /**
+     * waiting, delivered or failed.
+     */
+    status: string;
+    type: string;
+};
+
+/**
  * One nonprofit and its causes.
  */
 export type DetailsBody = {
@@ -235,6 +291,83 @@ export type DirectoryBody = {
      * The last import of each kind.
      */
     sources: Array<ImportBody>;
+};
+
+/**
+ * An import into the directory.
+ */
+export type DirectoryEventBody = {
+    added: number;
+    changed: number;
+    /**
+     * The value of since with which `/v0.2/changes` begins at this import. Null if too much changed to list it.
+     */
+    cursor: string | null;
+    removed: number;
+};
+
+/**
+ * A donation.
+ */
+export type DonationBody = {
+    /**
+     * What the donor paid, in cents.
+     */
+    amount: number;
+    /**
+     * How much of it went back to the donor, by refunds and disputes.
+     */
+    amountRefunded: number;
+    /**
+     * Whether a link with the webhook token of your account brought it.
+     */
+    byYourLink: boolean;
+    currency: string;
+    designation: string | null;
+    dispute?: MovementBody | null;
+    donatedAt: string;
+    donor: DonorBody | null;
+    frequency: 'once' | 'monthly';
+    fundraiser: FundraiserNameBody | null;
+    id: string;
+    /**
+     * False for a test: no money was charged.
+     */
+    livemode: boolean;
+    /**
+     * Whether there are nonprofits that did not fit.
+     */
+    moreNonprofits?: boolean;
+    /**
+     * The nonprofits that receive it, with their shares.
+     */
+    nonprofits: Array<ShareBody>;
+    /**
+     * What the donate link passed on.
+     */
+    partnerDonationId: string | null;
+    partnerMetadata: string | null;
+    refund?: MovementBody | null;
+    status: 'succeeded' | 'partially_refunded' | 'refunded' | 'disputed';
+};
+
+/**
+ * One page of donations.
+ */
+export type DonationsBody = {
+    /**
+     * The newest first.
+     */
+    donations: Array<DonationBody>;
+    /**
+     * Whether there are older ones.
+     */
+    hasMore: boolean;
+};
+
+export type DonorBody = {
+    email: string | null;
+    name: string | null;
 };
 
 /**
@@ -275,6 +408,42 @@ export type EpostcardBody = {
      * Whether the nonprofit says that it ended.
      */
     terminated: boolean;
+};
+
+/**
+ * An event: the body of a webhook in the standard format, with its ID.
+ */
+export type EventBody = {
+    /**
+     * What the event is about, as in webhooks.
+     */
+    data: {
+        [key: string]: unknown;
+    };
+    /**
+     * The `webhook-id` with which webhooks have it.
+     */
+    id: string;
+    timestamp: string;
+    type: string;
+};
+
+/**
+ * One page of events.
+ */
+export type EventsBody = {
+    /**
+     * The value of after for the next page, and for the next time if there is none.
+     */
+    cursor: string;
+    /**
+     * The oldest first.
+     */
+    events: Array<EventBody>;
+    /**
+     * Whether there is another page now.
+     */
+    hasMore: boolean;
 };
 
 /**
@@ -464,6 +633,37 @@ export type FundraiserDetailsBody = {
 };
 
 /**
+ * A fundraiser in an event.
+ */
+export type FundraiserEventBody = {
+    /**
+     * The names of the fields that changed. Empty if it was created or reached its goal.
+     */
+    changed: Array<string>;
+    endDate: string | null;
+    /**
+     * In cents. Null if the goal grows with the amount raised.
+     */
+    goalAmount: number | null;
+    id: string;
+    livemode?: boolean | null;
+    moreNonprofits?: boolean;
+    nonprofits: Array<NonprofitNameBody>;
+    /**
+     * What it had raised when it reached its goal, in cents. Only in `fundraiser.goal_reached`, as is the next.
+     */
+    raised?: number | null;
+    slug: string;
+    startDate: string | null;
+    /**
+     * PUBLISHED, IN_REVIEW, HIDDEN or CLOSED, as it is now.
+     */
+    status: string;
+    title: string;
+    url: string;
+};
+
+/**
  * A fundraiser to create.
  */
 export type FundraiserInput = {
@@ -512,6 +712,12 @@ export type FundraiserInput = {
      * MULTIPLE_NONPROFITS to support several nonprofits, listed in forNonprofits.
      */
     type?: 'MULTIPLE_NONPROFITS' | null;
+};
+
+export type FundraiserNameBody = {
+    id: string;
+    slug: string;
+    title: string;
 };
 
 /**
@@ -645,6 +851,21 @@ export type MatchedRowBody = {
 };
 
 /**
+ * A refund or dispute.
+ */
+export type MovementBody = {
+    /**
+     * In cents.
+     */
+    amount: number;
+    id: string;
+    /**
+     * A refund is succeeded or failed; a dispute is open or won.
+     */
+    status: string;
+};
+
+/**
  * A nonprofit. Unknown fields are omitted, except `descriptionLong`, which is null.
  */
 export type NonprofitBody = {
@@ -684,6 +905,31 @@ export type NonprofitBody = {
     websiteUrl?: string;
 };
 
+/**
+ * A nonprofit of one of your open fundraisers that an import changed.
+ */
+export type NonprofitEventBody = NonprofitNameBody & {
+    /**
+     * What changed in the directory, such as name, slug or status.
+     */
+    changed: Array<string>;
+    isDisbursable: boolean;
+    profileUrl: string;
+};
+
+/**
+ * A nonprofit, as the directory has it now.
+ */
+export type NonprofitNameBody = {
+    /**
+     * Nine digits.
+     */
+    ein: string | null;
+    id: string;
+    name: string;
+    slug: string | null;
+};
+
 export type NteeMeaningBody = {
     decileCode: string;
     decileMeaning: string;
@@ -705,6 +951,16 @@ export type Pagination = {
      */
     pages: number;
     total_results: number;
+};
+
+/**
+ * A test of an endpoint.
+ */
+export type PingEventBody = {
+    /**
+     * The ID of the endpoint.
+     */
+    webhook: string | null;
 };
 
 /**
@@ -774,6 +1030,23 @@ export type RaisedBody = {
 };
 
 /**
+ * How many events are sent again.
+ */
+export type ReplayBody = {
+    events: number;
+};
+
+/**
+ * From when on events are sent again.
+ */
+export type ReplayInput = {
+    /**
+     * A date with time and zone, such as 2026-05-01T00:00:00Z.
+     */
+    since: string;
+};
+
+/**
  * An automatic revocation of the tax exemption.
  */
 export type RevocationBody = {
@@ -830,6 +1103,16 @@ export type SearchItem = {
      */
     tags: Array<string>;
     websiteUrl?: string;
+};
+
+/**
+ * A nonprofit and its share of a donation.
+ */
+export type ShareBody = NonprofitNameBody & {
+    /**
+     * In cents.
+     */
+    amount: number;
 };
 
 /**
@@ -892,6 +1175,25 @@ export type TagBody = {
 };
 
 /**
+ * How the last deliveries went.
+ */
+export type TrafficBody = {
+    /**
+     * Of the last 1,000 events.
+     */
+    delivered: number;
+    failed: number;
+    /**
+     * The time that 99 of 100 answers took at most, in milliseconds.
+     */
+    p99: number | null;
+    /**
+     * Events that wait, up to 100,000.
+     */
+    waiting: number;
+};
+
+/**
  * A word that was read as another one.
  */
 export type TypoBody = {
@@ -902,6 +1204,106 @@ export type TypoBody = {
 export type UserBody = {
     id: string;
     username: string;
+};
+
+/**
+ * A webhook endpoint.
+ */
+export type WebhookBody = {
+    createdAt: string;
+    description: string;
+    /**
+     * Why it is disabled.
+     */
+    disabledReason: string | null;
+    events: Array<string>;
+    failingSince: string | null;
+    /**
+     * The failures in a row, and since when.
+     */
+    failures: number;
+    /**
+     * standard or partner.
+     */
+    format: string;
+    /**
+     * Whether it sends a fixed token as `Authorization: Bearer`.
+     */
+    hasBearerToken: boolean;
+    id: string;
+    lastSuccessAt: string | null;
+    /**
+     * Until when the secret before a rotation signs too.
+     */
+    oldSecretEndsAt: string | null;
+    /**
+     * The secret with which events are signed. Only present when it was created or rotated.
+     */
+    secret?: string | null;
+    /**
+     * enabled, failing (only the oldest event is tried), or disabled.
+     */
+    status: string;
+    traffic?: TrafficBody | null;
+    url: string;
+    /**
+     * The public token of your donate links: donations that they bring belong to your account.
+     */
+    webhookToken: string;
+};
+
+/**
+ * The changes to a webhook endpoint. Omitted fields stay as they are.
+ */
+export type WebhookChangeInput = {
+    /**
+     * A fixed token to send as Authorization: Bearer, only with the format partner. It is never shown again.
+     */
+    bearerToken?: string | null;
+    description?: string | null;
+    /**
+     * The events to send. When an endpoint is created, all by default.
+     */
+    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping'> | null;
+    /**
+     * standard, or partner for receivers that were written for the hosted service: donation.succeeded alone.
+     */
+    format?: 'standard' | 'partner' | null;
+    status?: 'enabled' | 'disabled' | null;
+    /**
+     * An https URL with a public host name, port 443 or one from 1024 on, and no credentials or fragment.
+     */
+    url?: string;
+};
+
+/**
+ * A webhook endpoint to create.
+ */
+export type WebhookInput = {
+    /**
+     * A fixed token to send as Authorization: Bearer, only with the format partner. It is never shown again.
+     */
+    bearerToken?: string | null;
+    description?: string | null;
+    /**
+     * The events to send. When an endpoint is created, all by default.
+     */
+    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping'> | null;
+    /**
+     * standard, or partner for receivers that were written for the hosted service: donation.succeeded alone.
+     */
+    format?: 'standard' | 'partner' | null;
+    /**
+     * An https URL with a public host name, port 443 or one from 1024 on, and no credentials or fragment.
+     */
+    url: string;
+};
+
+/**
+ * The webhook endpoints of an account.
+ */
+export type WebhooksBody = {
+    webhooks: Array<WebhookBody>;
 };
 
 /**
@@ -1179,6 +1581,168 @@ export type DirectoryResponses = {
 };
 
 export type DirectoryResponse = DirectoryResponses[keyof DirectoryResponses];
+
+export type DonationData = {
+    body?: never;
+    path: {
+        /**
+         * The ID of the donation.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v0.2/donation/{id}';
+};
+
+export type DonationErrors = {
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * donation_not_found
+     */
+    404: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable
+     */
+    503: ProblemBody;
+};
+
+export type DonationError = DonationErrors[keyof DonationErrors];
+
+export type DonationResponses = {
+    /**
+     * The donation as it is now.
+     */
+    200: DonationBody;
+};
+
+export type DonationResponse = DonationResponses[keyof DonationResponses];
+
+export type DonationsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The ID of the last donation that you have; older ones follow.
+         */
+        before?: string;
+        /**
+         * Donations per page: 20 by default, at most 100. A larger number means 100.
+         */
+        take?: number;
+    };
+    url: '/v0.2/donations';
+};
+
+export type DonationsErrors = {
+    /**
+     * invalid_parameter
+     */
+    400: ProblemBody;
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * donation_not_found
+     */
+    404: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable
+     */
+    503: ProblemBody;
+};
+
+export type DonationsError = DonationsErrors[keyof DonationsErrors];
+
+export type DonationsResponses = {
+    /**
+     * One page of donations.
+     */
+    200: DonationsBody;
+};
+
+export type DonationsResponse = DonationsResponses[keyof DonationsResponses];
+
+export type EventsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The cursor of the last page that you have, or latest for new events only. Without it, the oldest events come first.
+         */
+        after?: string;
+        /**
+         * Only events of these types, separated by commas.
+         */
+        type?: string;
+        /**
+         * Events per page: at most 100, which is the default.
+         */
+        take?: number;
+        /**
+         * Seconds to wait for an event if there is none: at most 25.
+         */
+        wait?: number;
+    };
+    url: '/v0.2/events';
+};
+
+export type EventsErrors = {
+    /**
+     * invalid_parameter
+     */
+    400: ProblemBody;
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * cursor_expired; export the directory again
+     */
+    410: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable
+     */
+    503: ProblemBody;
+};
+
+export type EventsError = EventsErrors[keyof EventsErrors];
+
+export type EventsResponses = {
+    /**
+     * One page of events.
+     */
+    200: EventsBody;
+};
+
+export type EventsResponse = EventsResponses[keyof EventsResponses];
 
 export type ExportData = {
     body?: never;
@@ -1878,3 +2442,784 @@ export type SearchResponses = {
 };
 
 export type SearchResponse = SearchResponses[keyof SearchResponses];
+
+export type CreateWebhookData = {
+    body: WebhookInput;
+    path?: never;
+    query?: never;
+    url: '/v0.2/webhook';
+};
+
+export type CreateWebhookErrors = {
+    /**
+     * invalid_json, invalid_parameter, or invalid_body with the invalid fields in errors
+     */
+    400: ProblemBody;
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * too_large
+     */
+    413: ProblemBody;
+    /**
+     * unsupported_media_type
+     */
+    415: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable; retrying is safe
+     */
+    503: ProblemBody;
+};
+
+export type CreateWebhookError = CreateWebhookErrors[keyof CreateWebhookErrors];
+
+export type CreateWebhookResponses = {
+    /**
+     * The endpoint, with its secret.
+     */
+    200: WebhookBody;
+};
+
+export type CreateWebhookResponse = CreateWebhookResponses[keyof CreateWebhookResponses];
+
+export type DeleteWebhookData = {
+    body?: never;
+    path: {
+        /**
+         * The ID of the endpoint.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v0.2/webhook/{id}';
+};
+
+export type DeleteWebhookErrors = {
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * webhook_not_found
+     */
+    404: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable; retrying is safe
+     */
+    503: ProblemBody;
+};
+
+export type DeleteWebhookError = DeleteWebhookErrors[keyof DeleteWebhookErrors];
+
+export type DeleteWebhookResponses = {
+    /**
+     * It is deleted.
+     */
+    204: void;
+};
+
+export type DeleteWebhookResponse = DeleteWebhookResponses[keyof DeleteWebhookResponses];
+
+export type WebhookData = {
+    body?: never;
+    path: {
+        /**
+         * The ID of the endpoint.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v0.2/webhook/{id}';
+};
+
+export type WebhookErrors = {
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * webhook_not_found
+     */
+    404: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable
+     */
+    503: ProblemBody;
+};
+
+export type WebhookError = WebhookErrors[keyof WebhookErrors];
+
+export type WebhookResponses = {
+    /**
+     * The endpoint, without its secret.
+     */
+    200: WebhookBody;
+};
+
+export type WebhookResponse = WebhookResponses[keyof WebhookResponses];
+
+export type ChangeWebhookData = {
+    body: WebhookChangeInput;
+    path: {
+        /**
+         * The ID of the endpoint.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v0.2/webhook/{id}';
+};
+
+export type ChangeWebhookErrors = {
+    /**
+     * invalid_json, invalid_parameter, or invalid_body with the invalid fields in errors
+     */
+    400: ProblemBody;
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * webhook_not_found
+     */
+    404: ProblemBody;
+    /**
+     * too_large
+     */
+    413: ProblemBody;
+    /**
+     * unsupported_media_type
+     */
+    415: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable; retrying is safe
+     */
+    503: ProblemBody;
+};
+
+export type ChangeWebhookError = ChangeWebhookErrors[keyof ChangeWebhookErrors];
+
+export type ChangeWebhookResponses = {
+    /**
+     * The endpoint as it is now.
+     */
+    200: WebhookBody;
+};
+
+export type ChangeWebhookResponse = ChangeWebhookResponses[keyof ChangeWebhookResponses];
+
+export type DeliveriesData = {
+    body?: never;
+    path: {
+        /**
+         * The ID of the endpoint.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * Only events of this type.
+         */
+        type?: 'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping';
+        /**
+         * Only deliveries with this status: waiting, delivered or failed.
+         */
+        status?: 'waiting' | 'delivered' | 'failed';
+        /**
+         * The ID of the last delivery that you have; those of older events follow.
+         */
+        before?: string;
+        /**
+         * Deliveries per page: 20 by default, at most 100. A larger number means 100.
+         */
+        take?: number;
+    };
+    url: '/v0.2/webhook/{id}/deliveries';
+};
+
+export type DeliveriesErrors = {
+    /**
+     * invalid_parameter
+     */
+    400: ProblemBody;
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * webhook_not_found
+     */
+    404: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable
+     */
+    503: ProblemBody;
+};
+
+export type DeliveriesError = DeliveriesErrors[keyof DeliveriesErrors];
+
+export type DeliveriesResponses = {
+    /**
+     * One page of deliveries.
+     */
+    200: DeliveriesBody;
+};
+
+export type DeliveriesResponse = DeliveriesResponses[keyof DeliveriesResponses];
+
+export type RetryDeliveryData = {
+    body?: never;
+    path: {
+        /**
+         * The ID of the endpoint.
+         */
+        id: string;
+        /**
+         * The ID of the delivery.
+         */
+        delivery: string;
+    };
+    query?: never;
+    url: '/v0.2/webhook/{id}/deliveries/{delivery}/retry';
+};
+
+export type RetryDeliveryErrors = {
+    /**
+     * invalid_body: the endpoint is disabled
+     */
+    400: ProblemBody;
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * webhook_not_found
+     */
+    404: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable; retrying is safe
+     */
+    503: ProblemBody;
+};
+
+export type RetryDeliveryError = RetryDeliveryErrors[keyof RetryDeliveryErrors];
+
+export type RetryDeliveryResponses = {
+    /**
+     * The delivery, which is on its way.
+     */
+    200: DeliveryBody;
+};
+
+export type RetryDeliveryResponse = RetryDeliveryResponses[keyof RetryDeliveryResponses];
+
+export type EnableWebhookData = {
+    body?: never;
+    path: {
+        /**
+         * The ID of the endpoint.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v0.2/webhook/{id}/enable';
+};
+
+export type EnableWebhookErrors = {
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * webhook_not_found
+     */
+    404: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable; retrying is safe
+     */
+    503: ProblemBody;
+};
+
+export type EnableWebhookError = EnableWebhookErrors[keyof EnableWebhookErrors];
+
+export type EnableWebhookResponses = {
+    /**
+     * The endpoint as it is now.
+     */
+    200: WebhookBody;
+};
+
+export type EnableWebhookResponse = EnableWebhookResponses[keyof EnableWebhookResponses];
+
+export type ReplayWebhookData = {
+    body: ReplayInput;
+    path: {
+        /**
+         * The ID of the endpoint.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v0.2/webhook/{id}/replay';
+};
+
+export type ReplayWebhookErrors = {
+    /**
+     * invalid_json, invalid_parameter, or invalid_body with the invalid fields in errors
+     */
+    400: ProblemBody;
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * webhook_not_found
+     */
+    404: ProblemBody;
+    /**
+     * too_large
+     */
+    413: ProblemBody;
+    /**
+     * unsupported_media_type
+     */
+    415: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable; retrying is safe
+     */
+    503: ProblemBody;
+};
+
+export type ReplayWebhookError = ReplayWebhookErrors[keyof ReplayWebhookErrors];
+
+export type ReplayWebhookResponses = {
+    /**
+     * The number of events, which are queued in the background.
+     */
+    200: ReplayBody;
+};
+
+export type ReplayWebhookResponse = ReplayWebhookResponses[keyof ReplayWebhookResponses];
+
+export type RotateWebhookData = {
+    body?: never;
+    path: {
+        /**
+         * The ID of the endpoint.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v0.2/webhook/{id}/rotate';
+};
+
+export type RotateWebhookErrors = {
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * webhook_not_found
+     */
+    404: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable; retrying is safe
+     */
+    503: ProblemBody;
+};
+
+export type RotateWebhookError = RotateWebhookErrors[keyof RotateWebhookErrors];
+
+export type RotateWebhookResponses = {
+    /**
+     * The endpoint, with its new secret.
+     */
+    200: WebhookBody;
+};
+
+export type RotateWebhookResponse = RotateWebhookResponses[keyof RotateWebhookResponses];
+
+export type TestWebhookData = {
+    body?: never;
+    path: {
+        /**
+         * The ID of the endpoint.
+         */
+        id: string;
+    };
+    query?: never;
+    url: '/v0.2/webhook/{id}/test';
+};
+
+export type TestWebhookErrors = {
+    /**
+     * invalid_body: the endpoint is disabled
+     */
+    400: ProblemBody;
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * webhook_not_found
+     */
+    404: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable; retrying is safe
+     */
+    503: ProblemBody;
+};
+
+export type TestWebhookError = TestWebhookErrors[keyof TestWebhookErrors];
+
+export type TestWebhookResponses = {
+    /**
+     * The delivery, which is on its way.
+     */
+    200: DeliveryBody;
+};
+
+export type TestWebhookResponse = TestWebhookResponses[keyof TestWebhookResponses];
+
+export type WebhooksData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v0.2/webhooks';
+};
+
+export type WebhooksErrors = {
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable
+     */
+    503: ProblemBody;
+};
+
+export type WebhooksError = WebhooksErrors[keyof WebhooksErrors];
+
+export type WebhooksResponses = {
+    /**
+     * The endpoints, without their secrets.
+     */
+    200: WebhooksBody;
+};
+
+export type WebhooksResponse = WebhooksResponses[keyof WebhooksResponses];
+
+export type EventDirectoryUpdatedWebhookPayload = {
+    data: DirectoryEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'directory.updated';
+};
+
+export type EventDirectoryUpdatedWebhookRequest = {
+    body: EventDirectoryUpdatedWebhookPayload;
+    key: 'directory.updated';
+    path?: never;
+    query?: never;
+};
+
+export type EventDonationDisputeClosedWebhookPayload = {
+    data: DonationBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'donation.dispute_closed';
+};
+
+export type EventDonationDisputeClosedWebhookRequest = {
+    body: EventDonationDisputeClosedWebhookPayload;
+    key: 'donation.dispute_closed';
+    path?: never;
+    query?: never;
+};
+
+export type EventDonationDisputedWebhookPayload = {
+    data: DonationBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'donation.disputed';
+};
+
+export type EventDonationDisputedWebhookRequest = {
+    body: EventDonationDisputedWebhookPayload;
+    key: 'donation.disputed';
+    path?: never;
+    query?: never;
+};
+
+export type EventDonationRefundedWebhookPayload = {
+    data: DonationBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'donation.refunded';
+};
+
+export type EventDonationRefundedWebhookRequest = {
+    body: EventDonationRefundedWebhookPayload;
+    key: 'donation.refunded';
+    path?: never;
+    query?: never;
+};
+
+export type EventDonationSucceededWebhookPayload = {
+    data: DonationBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'donation.succeeded';
+};
+
+export type EventDonationSucceededWebhookRequest = {
+    body: EventDonationSucceededWebhookPayload;
+    key: 'donation.succeeded';
+    path?: never;
+    query?: never;
+};
+
+export type EventFundraiserClosedWebhookPayload = {
+    data: FundraiserEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'fundraiser.closed';
+};
+
+export type EventFundraiserClosedWebhookRequest = {
+    body: EventFundraiserClosedWebhookPayload;
+    key: 'fundraiser.closed';
+    path?: never;
+    query?: never;
+};
+
+export type EventFundraiserCreatedWebhookPayload = {
+    data: FundraiserEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'fundraiser.created';
+};
+
+export type EventFundraiserCreatedWebhookRequest = {
+    body: EventFundraiserCreatedWebhookPayload;
+    key: 'fundraiser.created';
+    path?: never;
+    query?: never;
+};
+
+export type EventFundraiserGoalReachedWebhookPayload = {
+    data: FundraiserEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'fundraiser.goal_reached';
+};
+
+export type EventFundraiserGoalReachedWebhookRequest = {
+    body: EventFundraiserGoalReachedWebhookPayload;
+    key: 'fundraiser.goal_reached';
+    path?: never;
+    query?: never;
+};
+
+export type EventFundraiserHiddenWebhookPayload = {
+    data: FundraiserEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'fundraiser.hidden';
+};
+
+export type EventFundraiserHiddenWebhookRequest = {
+    body: EventFundraiserHiddenWebhookPayload;
+    key: 'fundraiser.hidden';
+    path?: never;
+    query?: never;
+};
+
+export type EventFundraiserReopenedWebhookPayload = {
+    data: FundraiserEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'fundraiser.reopened';
+};
+
+export type EventFundraiserReopenedWebhookRequest = {
+    body: EventFundraiserReopenedWebhookPayload;
+    key: 'fundraiser.reopened';
+    path?: never;
+    query?: never;
+};
+
+export type EventFundraiserShownWebhookPayload = {
+    data: FundraiserEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'fundraiser.shown';
+};
+
+export type EventFundraiserShownWebhookRequest = {
+    body: EventFundraiserShownWebhookPayload;
+    key: 'fundraiser.shown';
+    path?: never;
+    query?: never;
+};
+
+export type EventFundraiserUpdatedWebhookPayload = {
+    data: FundraiserEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'fundraiser.updated';
+};
+
+export type EventFundraiserUpdatedWebhookRequest = {
+    body: EventFundraiserUpdatedWebhookPayload;
+    key: 'fundraiser.updated';
+    path?: never;
+    query?: never;
+};
+
+export type EventNonprofitUpdatedWebhookPayload = {
+    data: NonprofitEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'nonprofit.updated';
+};
+
+export type EventNonprofitUpdatedWebhookRequest = {
+    body: EventNonprofitUpdatedWebhookPayload;
+    key: 'nonprofit.updated';
+    path?: never;
+    query?: never;
+};
+
+export type EventPingWebhookPayload = {
+    data: PingEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'ping';
+};
+
+export type EventPingWebhookRequest = {
+    body: EventPingWebhookPayload;
+    key: 'ping';
+    path?: never;
+    query?: never;
+};

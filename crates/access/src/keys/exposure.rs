@@ -4,10 +4,12 @@ use super::ring::KeyRing;
 use super::store;
 use super::text::SentKey;
 use super::warnings::warn_owners;
+use crate::notices::Notices;
 use platform::clock::Clock;
 use platform::db::Db;
 use platform::mail::Mailer;
 use platform::public_url::PublicUrl;
+use platform::secret::StoreSecret;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
@@ -27,18 +29,27 @@ struct Inner {
     clock: Clock,
     mailer: Mailer,
     public_url: PublicUrl,
+    secret: StoreSecret,
     /// Flags are written one at a time, so that a key that is sent repeatedly costs one write.
     write_lock: Mutex<()>,
 }
 
 impl Exposures {
-    pub fn new(db: Db, keys: Arc<KeyRing>, clock: Clock, mailer: Mailer, public_url: PublicUrl) -> Exposures {
+    pub fn new(
+        db: Db,
+        keys: Arc<KeyRing>,
+        clock: Clock,
+        mailer: Mailer,
+        public_url: PublicUrl,
+        secret: StoreSecret,
+    ) -> Exposures {
         Exposures(Arc::new(Inner {
             db,
             keys,
             clock,
             mailer,
             public_url,
+            secret,
             write_lock: Mutex::default(),
         }))
     }
@@ -71,7 +82,13 @@ impl Inner {
                 drop(guard);
                 if is_new {
                     tracing::warn!("a private key was sent in a URL and is flagged as exposed");
-                    warn_owners(&self.db, &self.clock, &self.mailer, &self.public_url).await;
+                    let notices = Notices {
+                        mailer: &self.mailer,
+                        clock: &self.clock,
+                        secret: &self.secret,
+                        public_url: &self.public_url,
+                    };
+                    warn_owners(&self.db, notices).await;
                 }
             }
             Err(error) => tracing::error!(%error, "could not flag an exposed private key"),

@@ -33,10 +33,14 @@ pub enum Class {
     Match,
     /// Exporting the directory.
     Export,
+    /// Managing webhook endpoints.
+    Webhooks,
+    /// Reading events and donations.
+    Events,
 }
 
 impl Class {
-    pub const ALL: [Class; 8] = [
+    pub const ALL: [Class; 10] = [
         Class::Details,
         Class::Search,
         Class::Browse,
@@ -45,6 +49,8 @@ impl Class {
         Class::Create,
         Class::Match,
         Class::Export,
+        Class::Webhooks,
+        Class::Events,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -57,6 +63,8 @@ impl Class {
             Class::Create => "create",
             Class::Match => "match",
             Class::Export => "export",
+            Class::Webhooks => "webhooks",
+            Class::Events => "events",
         }
     }
 
@@ -78,6 +86,8 @@ pub struct Limits {
     #[serde(rename = "match")]
     pub matches: u32,
     pub export: u32,
+    pub webhooks: u32,
+    pub events: u32,
     /// Reads without a key from one address, if the server allows them.
     pub anonymous: u32,
 }
@@ -94,6 +104,8 @@ impl Limits {
             Class::Create => self.create,
             Class::Match => self.matches,
             Class::Export => self.export,
+            Class::Webhooks => self.webhooks,
+            Class::Events => self.events,
         }
     }
 }

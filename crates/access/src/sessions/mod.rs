@@ -1,5 +1,6 @@
 //! Sessions: a random cookie, stored as its SHA-256 and replaced at every sign-in.
 
+pub mod notice;
 pub mod start;
 pub mod store;
 

@@ -135,6 +135,8 @@ mod tests {
         matches: 60,
         export: 20,
         anonymous: 60,
+        webhooks: 60,
+        events: 300,
     };
 
     #[test]

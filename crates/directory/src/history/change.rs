@@ -147,13 +147,14 @@ fn numbers(facts: IrsFacts) -> [(&'static str, Option<i64>); 11] {
 
 /// Compares two profiles field by field.
 pub fn compare_profiles(ein: u32, old: &Profile, new: &Profile, changes: &mut Vec<Change>) {
-    let fields: [Field<Profile>; 10] = [
+    let fields: [Field<Profile>; 11] = [
         ("name", |profile| profile.name.as_deref()),
         ("aliases", |profile| profile.aliases.as_deref()),
         ("description", |profile| profile.description.as_deref()),
         ("descriptionLong", |profile| profile.description_long.as_deref()),
         ("websiteUrl", |profile| profile.website_url.as_deref()),
         ("donateUrl", |profile| profile.donate_url.as_deref()),
+        ("stripeAccount", |profile| profile.stripe_account.as_deref()),
         ("causes", |profile| profile.causes.as_deref()),
         ("country", |profile| profile.country.as_deref()),
         ("logo", |profile| profile.logo.as_deref()),

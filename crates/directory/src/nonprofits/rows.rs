@@ -75,6 +75,8 @@ pub struct Profile {
     pub website_url: Option<String>,
     /// The nonprofit's own donation page. Used only during checkout.
     pub donate_url: Option<String>,
+    /// The nonprofit's own account at Stripe. Used only during checkout.
+    pub stripe_account: Option<String>,
     /// Names separated by spaces.
     pub causes: Option<String>,
     pub country: Option<String>,
@@ -90,6 +92,7 @@ from_row!(Profile {
     description_long,
     website_url,
     donate_url,
+    stripe_account,
     causes,
     country,
     logo,

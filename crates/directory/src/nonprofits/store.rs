@@ -79,7 +79,7 @@ macro_rules! profiles {
     ($rest:literal) => {
         concat!(
             "select p.nonprofit_id, p.name, p.aliases, p.description, p.description_long, p.website_url, ",
-            "p.donate_url, p.causes, p.country, p.logo, p.cover from profiles p ",
+            "p.donate_url, p.stripe_account, p.causes, p.country, p.logo, p.cover from profiles p ",
             $rest
         )
     };
@@ -99,6 +99,7 @@ const PROFILES: &str = profiles!("");
 const PROFILES_CHANGED_SINCE: &str =
     profiles!("where p.nonprofit_id in (select nonprofit_id from directory_changes where revision > $1)");
 const DONATE_URL: &str = "select donate_url from profiles where nonprofit_id = $1";
+const STRIPE_ACCOUNT: &str = "select stripe_account from profiles where nonprofit_id = $1";
 const IS_PICTURE_USED: &str = "select exists (select 1 from profiles where logo = $1) \
      or exists (select 1 from profiles where cover = $1)";
 const LIST_PICTURES: &str = "select logo from profiles where logo is not null \
@@ -108,12 +109,12 @@ const FORMER_SLUGS_CHANGED_SINCE: &str = "select f.slug, f.nonprofit_id from for
      (select nonprofit_id from directory_changes where revision > $1) order by f.slug";
 const COUNT: &str = "select count(*) from nonprofits";
 const UPSERT_PROFILE: &str = "insert into profiles (nonprofit_id, name, aliases, description, description_long, \
-     website_url, donate_url, causes, country, logo, cover, source) \
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
+     website_url, donate_url, causes, country, logo, cover, source, stripe_account) \
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) \
      on conflict (nonprofit_id) do update set name = excluded.name, aliases = excluded.aliases, \
      description = excluded.description, description_long = excluded.description_long, \
      website_url = excluded.website_url, donate_url = excluded.donate_url, causes = excluded.causes, country = excluded.country, \
-     logo = excluded.logo, cover = excluded.cover, source = excluded.source";
+     logo = excluded.logo, cover = excluded.cover, source = excluded.source, stripe_account = excluded.stripe_account";
 const SOURCES: &str = concat!(
     "select p.source as profile, r.description_source as description, r.description_period, ",
     "r.website_source as website, r.website_period, r.amounts_source as amounts, r.amounts_period, ",
@@ -257,6 +258,12 @@ pub async fn find_donate_url(db: &Db, id: NonprofitId) -> sqlx::Result<Option<St
     Ok(found.flatten())
 }
 
+/// Finds the nonprofit's own account at Stripe.
+pub async fn find_stripe_account(db: &Db, id: NonprofitId) -> sqlx::Result<Option<String>> {
+    let found: Option<Option<String>> = db.fetch_optional_scalar(query(STRIPE_ACCOUNT).bind(id.0)).await?;
+    Ok(found.flatten())
+}
+
 /// Returns whether a hosted picture is the logo or the cover of a nonprofit.
 pub async fn is_picture_used(db: &Db, hosted_id: &str) -> sqlx::Result<bool> {
     db.fetch_scalar(query(IS_PICTURE_USED).bind(hosted_id)).await
@@ -314,7 +321,8 @@ pub async fn upsert_profile(tx: &mut Tx, profile: &Profile, source: SourceId) ->
             .bind(&profile.country)
             .bind(&profile.logo)
             .bind(&profile.cover)
-            .bind(source.number()),
+            .bind(source.number())
+            .bind(&profile.stripe_account),
     )
     .await
     .map(|_| ())

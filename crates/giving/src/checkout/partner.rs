@@ -3,6 +3,7 @@
 
 use access::origins::{ReturnUrl, admit};
 use platform::db::Db;
+use platform::ids::AccountId;
 use std::borrow::Cow;
 use thiserror::Error;
 use uuid::Uuid;
@@ -18,6 +19,8 @@ pub struct Partner {
     pub metadata: Option<String>,
     pub success_url: Option<String>,
     pub exit_url: Option<String>,
+    /// The account whose link it is: the link has the token of one of its webhook endpoints.
+    pub account: Option<AccountId>,
 }
 
 /// The URLs that a donor may be redirected to.
@@ -52,6 +55,7 @@ impl Partner {
             metadata: text("partner_metadata", MAX_LENGTH)?,
             success_url: text("success_url", MAX_LENGTH)?,
             exit_url: text("exit_url", MAX_LENGTH)?,
+            account: None,
         })
     }
 

@@ -83,7 +83,7 @@ impl Receipt {
         Ok(Some(Receipt {
             date: format_date(paid_at, time_zone),
             donee: recipient
-                .filter(|_| donation.provider == crate::providers::stripe::NAME)
+                .filter(|_| donation.provider == crate::providers::stripe::NAME && donation.account.is_none())
                 .cloned(),
             shares,
         }))
@@ -145,8 +145,13 @@ impl Share {
     }
 }
 
-/// Returns the email with the receipt, if the donor left an address.
-pub fn email(public_url: &PublicUrl, donation: &Donation, receipt: &Receipt) -> Option<Email> {
+/// Returns the email with the receipt, if the donor left an address. `manage` is the link to the page of a monthly gift.
+pub fn email(
+    public_url: &PublicUrl,
+    donation: &Donation,
+    receipt: &Receipt,
+    manage: Option<&str>,
+) -> Option<Email> {
     let to = donation.email.as_ref()?;
     let (amount, id) = (donation.amount, donation.receipt_id);
     let (prefix, notice) = match donation.mode {
@@ -159,6 +164,9 @@ pub fn email(public_url: &PublicUrl, donation: &Donation, receipt: &Receipt) -> 
         let _ = writeln!(text, "Donor: {name}");
     }
     let _ = writeln!(text, "Amount: {amount}");
+    if let Some(dedication) = &donation.dedication {
+        let _ = writeln!(text, "Dedication: {dedication}");
+    }
     if donation.covered > Cents::ZERO {
         let _ = writeln!(text, "This includes {} to cover the fees.", donation.covered);
     }
@@ -191,11 +199,17 @@ pub fn email(public_url: &PublicUrl, donation: &Donation, receipt: &Receipt) -> 
         text,
         "\n{NO_GOODS_OR_SERVICES}\n\nReceipt number: {number}\nYour receipt as a page: {public_url}/donations/{id}\n"
     );
-    Some(Email {
-        to: to.to_string(),
-        subject: format!("{prefix}Your donation of {amount}"),
+    if let Some(manage) = manage {
+        let _ = write!(
+            text,
+            "\nThis is a monthly donation. Change, pause or cancel it, or enter a new card (the link works for 60 days):\n\n{manage}\n"
+        );
+    }
+    Some(Email::new(
+        to.to_string(),
+        format!("{prefix}Your donation of {amount}"),
         text,
-    })
+    ))
 }
 
 #[cfg(test)]

@@ -1,17 +1,23 @@
 //! Records paid donations in the ledger, once, however often it is tried.
 
 use super::receipt::{self, Donee, Receipt};
-use super::store::{self, ReceiptEmail};
-use super::{Donation, State, donor_id};
+use super::store::{self, CompletionEmails, LimitedEmail};
+use super::{Donation, State, donor_id, notice};
 use crate::donations::{
     DonationError, Label, NewDonation, RecipientName, RecordedEntry, SITE, find_recipient,
 };
+use crate::fundraisers::store as fundraisers;
 use crate::ledger::store::{self as ledger, Remaining};
+use crate::monthly::token;
+use crate::providers::test;
 use crate::recorder::Recorder;
-use directory::Directory;
+use access::notices::Notices;
+use directory::nonprofits::identifier::Identifier;
+use directory::{Directory, NonprofitRef};
 use jiff::tz::TimeZone;
 use platform::clock::Clock;
 use platform::db::Db;
+use platform::ids::{FundraiserId, NonprofitId};
 use platform::mail::{Email, Mailer};
 use platform::money::Cents;
 use platform::public_url::PublicUrl;
@@ -33,9 +39,23 @@ pub struct Settlement<'a> {
     pub recipient: Option<&'a Donee>,
     /// Receipts that are emailed to one address per hour.
     pub receipts_per_hour: u32,
+    /// Notices of dedications that are emailed to one address per day.
+    pub notices_per_day: u32,
+    /// How often the provider tries to collect a payment of a monthly gift.
+    pub payment_attempts: i64,
 }
 
-impl Settlement<'_> {
+impl<'a> Settlement<'a> {
+    /// Returns the parts that email the owners of accounts.
+    pub(crate) fn notices(self) -> Notices<'a> {
+        Notices {
+            mailer: self.mailer,
+            clock: self.clock,
+            secret: self.secret,
+            public_url: self.public_url,
+        }
+    }
+
     /// Records a paid donation in the ledger, or notes that a recorded one was refunded or disputed, or that this was
     /// reversed. Steps that were done before, also
     /// by a server that stopped in between, are not done again.
@@ -44,13 +64,11 @@ impl Settlement<'_> {
         match (donation.state, donation.entry) {
             (State::Pending, _) => {
                 let recorded = self.record(&donation).await.inspect_err(log)?;
-                let email = self.receipt(&donation, recorded.sequence).await?;
-                let receipt = email.map(|email| ReceiptEmail {
-                    mailer: self.mailer,
-                    email,
-                    per_hour: self.receipts_per_hour,
-                });
-                store::complete(db, &donation, recorded.sequence, receipt, now).await?;
+                if donation.starts_monthly_gift() && donation.provider == test::NAME {
+                    self.start_test_gift(&donation).await?;
+                }
+                let emails = Box::pin(self.emails(&donation, recorded.sequence)).await?;
+                store::complete(db, &donation, recorded.sequence, emails, now).await?;
             }
             (state @ (State::Completed | State::Refunded | State::Disputed), Some(entry)) => {
                 let outcome = outcome(ledger::find_remaining(db, entry).await?);
@@ -77,6 +95,39 @@ impl Settlement<'_> {
         outcome
     }
 
+    async fn emails(&self, donation: &Donation, entry: i64) -> sqlx::Result<CompletionEmails<'_>> {
+        let limited = |limit| move |email| LimitedEmail { email, limit };
+        Ok(CompletionEmails {
+            mailer: self.mailer,
+            receipt: self
+                .receipt(donation, entry)
+                .await?
+                .map(limited(self.receipts_per_hour)),
+            notice: self.notice(donation).await?.map(limited(self.notices_per_day)),
+        })
+    }
+
+    /// Returns the email to the person who is told about the donation, if the donor asked for one.
+    async fn notice(self, donation: &Donation) -> sqlx::Result<Option<Email>> {
+        let dedication = donation.dedication.as_ref();
+        if dedication.is_none_or(|dedication| dedication.notice.is_none()) || !self.mailer.is_on() {
+            return Ok(None);
+        }
+        let found = self.directory.find(&Identifier::Id(donation.nonprofit)).await?;
+        let Some(nonprofit) = found.as_ref().and_then(NonprofitRef::nonprofit) else {
+            return Ok(None);
+        };
+        let mut name = nonprofit.name.to_owned();
+        let mut path = format!("/{}", nonprofit.slug);
+        if let Some(id) = donation.fundraiser
+            && let Some(fundraiser) = fundraisers::find(self.db, id).await?
+        {
+            path = format!("{path}/f/{}", fundraiser.slug);
+            name = fundraiser.title;
+        }
+        Ok(notice::email(self.public_url, donation, (&name, &path)))
+    }
+
     /// Returns the email with the receipt, if the donor left an address and emails are sent.
     async fn receipt(self, donation: &Donation, entry: i64) -> sqlx::Result<Option<Email>> {
         if donation.email.is_none() || !self.mailer.is_on() {
@@ -84,7 +135,30 @@ impl Settlement<'_> {
         }
         let dated = (self.time_zone, self.recipient);
         let receipt = Receipt::find(self.db, self.directory, dated, donation, entry).await?;
-        Ok(receipt.and_then(|receipt| receipt::email(self.public_url, donation, &receipt)))
+        let manage = donation.monthly_gift.map(|gift| {
+            let paid_at = donation.payment.paid_at.unwrap_or_else(|| self.clock.millis());
+            token::link(self.public_url, self.secret, gift, paid_at)
+        });
+        Ok(
+            receipt
+                .and_then(|receipt| receipt::email(self.public_url, donation, &receipt, manage.as_deref())),
+        )
+    }
+
+    /// Returns the name of the fundraiser or nonprofit that a donation is for.
+    pub(crate) async fn recipient_name(
+        self,
+        nonprofit: NonprofitId,
+        fundraiser: Option<FundraiserId>,
+    ) -> sqlx::Result<String> {
+        if let Some(id) = fundraiser
+            && let Some(fundraiser) = fundraisers::find(self.db, id).await?
+        {
+            return Ok(fundraiser.title);
+        }
+        let found = self.directory.find(&Identifier::Id(nonprofit)).await?;
+        let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
+        Ok(nonprofit.map_or_else(String::new, |nonprofit| nonprofit.name.to_owned()))
     }
 
     async fn record(self, donation: &Donation) -> Result<RecordedEntry, DonationError> {

@@ -8,8 +8,10 @@
 //! A retry needs no lock to find its donation. The receipt has an ID of its own, because anyone who knows that ID can
 //! open the receipt.
 
+use super::dedication::Dedication;
 use super::partner::Partner;
 use super::{Donation, Payment, State};
+use crate::checkout::screening::Screening;
 use crate::providers::Provider;
 use platform::email_address::EmailAddress;
 use platform::ids::{FundraiserId, NonprofitId};
@@ -34,7 +36,10 @@ pub struct StartDonation {
     pub shares_contact: bool,
     pub message: Option<String>,
     pub designation: Option<String>,
+    pub dedication: Option<Dedication>,
     pub partner: Partner,
+    /// Whether it is given again every month.
+    pub is_monthly: bool,
 }
 
 impl StartDonation {
@@ -47,8 +52,9 @@ impl StartDonation {
             bytes.copy_from_slice(&mac[..16]);
             uuid::Builder::from_custom_bytes(bytes).into_uuid()
         };
+        let donation_id = id("donation ID");
         Donation {
-            id: id("donation ID"),
+            id: donation_id,
             receipt_id: id("receipt ID"),
             state: State::Started,
             mode: provider.mode(),
@@ -62,10 +68,14 @@ impl StartDonation {
             shares_contact: self.shares_contact,
             message: self.message,
             designation: self.designation,
+            dedication: self.dedication,
             partner: self.partner,
+            monthly_gift: self.is_monthly.then_some(donation_id),
             entry: None,
             provider: provider.name().to_owned(),
             payment: Payment::default(),
+            account: None,
+            screening: Screening::default(),
             started_at: now,
         }
     }
@@ -93,7 +103,11 @@ impl StartDonation {
         // donation.
         let covered = Some(self.covered.get().to_string()).filter(|_| self.covered > Cents::ZERO);
         let shares_contact = self.shares_contact.then(|| "shares contact".to_owned());
-        let later = [covered, shares_contact].into_iter().flatten().map(Some);
+        let dedication = self.dedication.as_ref().map(Dedication::content);
+        let account = partner.account.map(|id| format!("partner {id}"));
+        let is_monthly = self.is_monthly.then(|| "monthly".to_owned());
+        let later = [covered, shares_contact, dedication, account, is_monthly];
+        let later = later.into_iter().flatten().map(Some);
         let mut content = Vec::with_capacity(512);
         for field in fields.into_iter().chain(later) {
             let field = field.unwrap_or_default();
@@ -107,9 +121,12 @@ impl StartDonation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::checkout::dedication::{DedicationKind, Notice};
+    use platform::ids::AccountId;
 
     #[test]
     fn every_field_and_its_place_is_part_of_the_content() {
+        let text = |text: &str| Some(text.to_owned());
         let form = StartDonation {
             token: Uuid::from_u128(1),
             nonprofit: NonprofitId(Uuid::from_u128(2)),
@@ -122,9 +139,19 @@ mod tests {
             shares_contact: false,
             message: Some("Hello".to_owned()),
             designation: None,
+            dedication: None,
             partner: Partner::default(),
+            is_monthly: false,
         };
-        let text = |text: &str| Some(text.to_owned());
+        let dedication = |kind, name: &str, message: Option<&str>| {
+            let email = EmailAddress::parse("bo@example.org").unwrap();
+            let notice = message.map(|message| Notice {
+                email,
+                message: text(message),
+            });
+            let name = name.to_owned();
+            Some(Dedication { kind, name, notice })
+        };
         let change = |change: &dyn Fn(&mut StartDonation)| {
             let mut changed = form.clone();
             change(&mut changed);
@@ -143,11 +170,16 @@ mod tests {
             change(&|form| form.email = EmailAddress::parse("ada@example.org").ok()),
             change(&|form| form.covered = Cents::new(20)),
             change(&|form| form.shares_contact = true),
+            change(&|form| form.is_monthly = true),
             change(&|form| form.designation = text("boats")),
+            change(&|form| form.dedication = dedication(DedicationKind::Honor, "Bo", None)),
+            change(&|form| form.dedication = dedication(DedicationKind::Memory, "Bo", None)),
+            change(&|form| form.dedication = dedication(DedicationKind::Memory, "Bo", Some("Hi"))),
             change(&|form| form.partner.donation_id = text("boats")),
             change(&|form| form.partner.metadata = text("boats")),
             change(&|form| form.partner.success_url = text("boats")),
             change(&|form| form.partner.exit_url = text("boats")),
+            change(&|form| form.partner.account = Some(AccountId(Uuid::from_u128(2)))),
         ];
         let count = contents.len();
         contents.sort();

@@ -1,11 +1,13 @@
 //! The SQL of donations at our own checkout.
 
+use super::dedication::{Dedication, DedicationKind, Notice};
 use super::partner::Partner;
 use super::{Donation, Payment, State};
+use crate::checkout::screening::Screening;
 use crate::ledger::entry::Mode;
 use platform::db::{Db, Tx, from_row, query};
 use platform::email_address::EmailAddress;
-use platform::ids::{FundraiserId, NonprofitId};
+use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::mail::{Email, Mailer};
 use platform::money::Cents;
 use std::collections::HashMap;
@@ -16,7 +18,9 @@ macro_rules! donations {
         concat!(
             "select id, receipt_id, state, provider, coalesce(livemode, provider <> 'test') as livemode, nonprofit_id, fundraiser_id, amount, name, is_public, email, message, ",
             "designation, partner_id, partner_metadata, success_url, exit_url, entry, session, attempt, charge, ",
-            "paid_at, checks, covered, shares_contact, started_at from donations ",
+            "paid_at, checks, covered, shares_contact, partner_account, monthly_gift_id, started_at, dedication, dedicatee, notice_email, notice_message, ",
+            "account, attempted_at, network, proof_bits, passed_by ",
+            "from donations ",
             $rest
         )
     };
@@ -29,10 +33,13 @@ const FIND_BY_EITHER_ID: &str = donations!("where id = $1 or receipt_id = $1");
 // Email addresses are ASCII, so both databases convert them to lowercase in the same way.
 const LIST_BY_EMAIL: &str = donations!("where lower(email) = $1 order by started_at, id");
 const LIST_BY_MAILBOX: &str = donations!("where mailbox = $1 order by receipt_at desc, id desc limit $2");
+const LIST_OF_MONTHLY_GIFT: &str = donations!("where monthly_gift_id = $1 order by started_at desc limit $2");
 const INSERT: &str = "insert into donations (id, receipt_id, state, provider, livemode, nonprofit_id, fundraiser_id, amount, \
      name, is_public, email, mailbox, message, designation, partner_id, partner_metadata, success_url, exit_url, started_at, \
-     changed_at, covered, shares_contact) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
-     $17, $18, $19, $19, $20, $21) \
+     changed_at, covered, shares_contact, dedication, dedicatee, notice_email, notice_mailbox, notice_message, account, \
+     network, proof_bits, partner_account, monthly_gift_id) \
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $19, $20, $21, $22, $23, \
+     $24, $25, $26, $27, $28, $29, $30, $31) \
      on conflict (id) do nothing";
 const FIND_STATE: &str = "select state from donations where id = $1";
 /// PostgreSQL only: a transaction of SQLite that writes holds the whole file.
@@ -45,6 +52,14 @@ const SET_SESSION: &str =
     "update donations set session = $2, check_at = $3 where id = $1 and (session is null or session = $2)";
 const SET_ATTEMPT: &str = "update donations set attempt = $2 + 1, check_at = null \
      where id = $1 and attempt = $2 and session is null";
+const PASS: &str =
+    "update donations set passed_by = $2 where id = $1 and proof_bits is not null and passed_by is null";
+const ERASE_NETWORKS: &str =
+    "update donations set network = null where network is not null and started_at < $1";
+/// After the donor is done, the bank can still refuse. A session is never used again, so the next attempt has another one.
+const BEGIN_ATTEMPT: &str = "update donations set session = null, attempt = attempt + 1, attempted_at = $3, check_at = $3 \
+     where id = $1 and session = $2 and state = 'failed'";
+const COUNT_TO_CHECK: &str = "select count(*) from donations where check_at is not null and provider = $1";
 const SET_CHECK: &str = "update donations set check_at = $2, checks = $3 where id = $1";
 const LIST_TO_CHECK: &str = "select id from donations where check_at <= $1 order by check_at limit $2";
 const SET_ENTRY: &str = "update donations set entry = $2 where id = $1";
@@ -54,11 +69,12 @@ const COUNT_RECEIPTS: &str = "select count(*) from donations where mailbox = $1 
 const MARK_RECEIPT: &str = "update donations set receipt_at = $2 where id = $1";
 /// What can be removed. A provider that charges money has to say that a donation was not paid before it expires; only
 /// test donations, which nobody else knows, expire by our clock alone. A payment link says nothing, so donations are
-/// kept as long as someone may still pay with it.
+/// kept as long as someone may still pay with it. A provider knows nothing of a donation that is held.
 macro_rules! removable {
     () => {
         "state in ('started', 'failed', 'expired') and changed_at < $1 \
-         and (state = 'expired' or provider = 'test' or (provider = 'link' and changed_at < $2))"
+         and (state = 'expired' or provider = 'test' or (provider = 'link' and changed_at < $2) \
+         or (proof_bits is not null and passed_by is null))"
     };
 }
 
@@ -78,14 +94,20 @@ const LIST_ENTRIES_BY_EMAIL: &str =
     "select entry from donations where lower(email) = $1 and entry is not null";
 const ERASE: &str = "update donations set name = null, is_public = $2, email = null, mailbox = null, message = null, \
      shares_contact = $2, designation = null, partner_id = null, partner_metadata = null, success_url = null, \
-     exit_url = null \
-     where lower(email) = $1";
+     exit_url = null, dedication = null, dedicatee = null, notice_email = null, notice_mailbox = null, notice_message = null, \
+     network = null where lower(email) = $1";
+const ERASE_NOTICES: &str = "update donations set notice_email = null, notice_mailbox = null, notice_message = null \
+     where lower(notice_email) = $1 and notice_email is not null";
+const LIST_BY_NOTICE: &str =
+    donations!("where lower(notice_email) = $1 and notice_email is not null order by started_at, id");
+const COUNT_NOTICES: &str = "select count(*) from donations where notice_mailbox = $1 and notice_at > $2";
+const MARK_NOTICE: &str = "update donations set notice_at = $2 where id = $1";
 const LIST_PENDING: &str = "select id from donations where state = 'pending' order by changed_at";
 const LIST_WAITING: &str = donations!("where state = $1 and changed_at < $2 order by changed_at limit 100");
 const COUNT_WITHOUT_EVENT: &str = "select count(*) from donations where provider = $1 and started_at > $2 \
      and (paid_at < $3 or started_at < $4)";
-const LIST_PARTNER_FIELDS: &str =
-    "select entry, partner_id, partner_metadata, designation from donations where entry > $1 and entry <= $2";
+const LIST_PARTNER_FIELDS: &str = "select entry, partner_id, partner_metadata, designation, dedication, dedicatee from donations \
+     where entry > $1 and entry <= $2";
 
 const HOUR_MILLIS: i64 = 60 * 60 * 1_000;
 /// How long a donation that was not paid is kept.
@@ -121,7 +143,18 @@ struct DonationRow {
     checks: i64,
     covered: i64,
     shares_contact: bool,
+    partner_account: Option<Uuid>,
+    monthly_gift_id: Option<Uuid>,
     started_at: i64,
+    dedication: Option<String>,
+    dedicatee: Option<String>,
+    notice_email: Option<String>,
+    notice_message: Option<String>,
+    account: Option<String>,
+    attempted_at: Option<i64>,
+    network: Option<String>,
+    proof_bits: Option<i64>,
+    passed_by: Option<String>,
 }
 
 from_row!(DonationRow {
@@ -150,7 +183,18 @@ from_row!(DonationRow {
     checks,
     covered,
     shares_contact,
+    partner_account,
+    monthly_gift_id,
     started_at,
+    dedication,
+    dedicatee,
+    notice_email,
+    notice_message,
+    account,
+    attempted_at,
+    network,
+    proof_bits,
+    passed_by,
 });
 
 /// Finds a donation by its receipt ID.
@@ -181,6 +225,22 @@ pub async fn list_by_mailbox(db: &Db, email: &EmailAddress, take: i64) -> sqlx::
     Ok(rows.into_iter().filter_map(donation).collect())
 }
 
+/// Lists the donations about which an email address is told, oldest first.
+pub(crate) async fn list_by_notice(db: &Db, email: &EmailAddress) -> sqlx::Result<Vec<Donation>> {
+    let rows: Vec<DonationRow> = db
+        .fetch_all(query(LIST_BY_NOTICE).bind(email.normalized()))
+        .await?;
+    Ok(rows.into_iter().filter_map(donation).collect())
+}
+
+/// Lists the donations of a monthly gift, newest first.
+pub async fn list_of_monthly_gift(db: &Db, gift: Uuid, take: i64) -> sqlx::Result<Vec<Donation>> {
+    let rows: Vec<DonationRow> = db
+        .fetch_all(query(LIST_OF_MONTHLY_GIFT).bind(gift).bind(take))
+        .await?;
+    Ok(rows.into_iter().filter_map(donation).collect())
+}
+
 /// Finds a donation.
 pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<Donation>> {
     let row: Option<DonationRow> = db.fetch_optional(query(FIND).bind(id)).await?;
@@ -188,7 +248,15 @@ pub async fn find(db: &Db, id: Uuid) -> sqlx::Result<Option<Donation>> {
 }
 
 fn donation(row: DonationRow) -> Option<Donation> {
+    let email = |text: &str| EmailAddress::parse(text).ok();
+    let notice = row.notice_email.as_deref().and_then(email);
+    let notice = notice.map(|email| Notice {
+        email,
+        message: row.notice_message,
+    });
     Some(Donation {
+        dedication: dedication(row.dedication, row.dedicatee)
+            .map(|dedication| Dedication { notice, ..dedication }),
         id: row.id,
         receipt_id: row.receipt_id,
         state: State::find(&row.state)?,
@@ -208,7 +276,9 @@ fn donation(row: DonationRow) -> Option<Donation> {
             metadata: row.partner_metadata,
             success_url: row.success_url,
             exit_url: row.exit_url,
+            account: row.partner_account.map(AccountId),
         },
+        monthly_gift: row.monthly_gift_id,
         entry: row.entry,
         provider: row.provider,
         payment: Payment {
@@ -217,13 +287,30 @@ fn donation(row: DonationRow) -> Option<Donation> {
             charge: row.charge,
             paid_at: row.paid_at,
             checks: row.checks,
+            attempted_at: row.attempted_at,
+        },
+        account: row.account,
+        screening: Screening {
+            network: row.network,
+            proof_bits: row.proof_bits,
+            passed_by: row.passed_by,
         },
         started_at: row.started_at,
     })
 }
 
+fn dedication(kind: Option<String>, name: Option<String>) -> Option<Dedication> {
+    Some(Dedication {
+        kind: DedicationKind::find(&kind?)?,
+        name: name?,
+        notice: None,
+    })
+}
+
 /// Inserts a donation, unless it exists already.
 pub async fn insert(db: &Db, new: &Donation) -> sqlx::Result<()> {
+    let dedication = new.dedication.as_ref();
+    let notice = dedication.and_then(|dedication| dedication.notice.as_ref());
     let mut tx = db.write().await?;
     tx.execute(
         query(INSERT)
@@ -247,7 +334,17 @@ pub async fn insert(db: &Db, new: &Donation) -> sqlx::Result<()> {
             .bind(&new.partner.exit_url)
             .bind(new.started_at)
             .bind(new.covered.get())
-            .bind(new.shares_contact),
+            .bind(new.shares_contact)
+            .bind(dedication.map(|dedication| dedication.kind.as_str()))
+            .bind(dedication.map(|dedication| &dedication.name))
+            .bind(notice.map(|notice| notice.email.as_str()))
+            .bind(notice.map(|notice| notice.email.mailbox()))
+            .bind(notice.and_then(|notice| notice.message.as_ref()))
+            .bind(&new.account)
+            .bind(&new.screening.network)
+            .bind(new.screening.proof_bits)
+            .bind(new.partner.account.map(|id| id.0))
+            .bind(new.monthly_gift),
     )
     .await?;
     tx.commit().await
@@ -342,6 +439,33 @@ pub(crate) async fn set_session(db: &Db, id: Uuid, session: &str, check_at: i64)
     Ok(set == 1)
 }
 
+/// Records that the donor tries again, after the bank refused the payment of a session.
+pub(crate) async fn begin_attempt(db: &Db, id: Uuid, session: &str, now: i64) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    tx.execute(query(BEGIN_ATTEMPT).bind(id).bind(session).bind(now))
+        .await?;
+    tx.commit().await
+}
+
+/// Lets a donation through that was held, and notes how.
+pub async fn pass(db: &Db, id: Uuid, passed_by: &str) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    tx.execute(query(PASS).bind(id).bind(passed_by)).await?;
+    tx.commit().await
+}
+
+/// Erases the networks of donations that were started before a time.
+pub(crate) async fn erase_networks(db: &Db, before: i64) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    tx.execute(query(ERASE_NETWORKS).bind(before)).await?;
+    tx.commit().await
+}
+
+/// Counts the donations whose provider has to be asked what became of them.
+pub async fn count_to_check(db: &Db, provider: &str) -> sqlx::Result<i64> {
+    db.fetch_scalar(query(COUNT_TO_CHECK).bind(provider)).await
+}
+
 /// Records that the attempt with this number created no session.
 pub(crate) async fn end_attempt(db: &Db, id: Uuid, attempt: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
@@ -375,47 +499,90 @@ pub async fn fail(db: &Db, id: Uuid, reason: &str, now: i64) -> sqlx::Result<()>
     tx.commit().await
 }
 
-/// A receipt to be emailed, unless as many as allowed were emailed to the same mailbox within the last hour.
+/// An email about a donation, unless as many as allowed were sent to the same mailbox before.
 #[derive(Debug)]
-pub struct ReceiptEmail<'a> {
-    pub mailer: &'a Mailer,
+pub struct LimitedEmail {
     pub email: Email,
-    pub per_hour: u32,
+    pub limit: u32,
 }
 
-/// Marks a donation as completed and emails its receipt, unless it was completed before. The receipt is queued in the same
-/// transaction.
+/// What is emailed when a donation is completed.
+#[derive(Debug)]
+pub struct CompletionEmails<'a> {
+    pub mailer: &'a Mailer,
+    /// At most so many within an hour.
+    pub receipt: Option<LimitedEmail>,
+    /// At most so many within a day.
+    pub notice: Option<LimitedEmail>,
+}
+
+/// The statements that limit emails of one kind.
+struct EmailLimit {
+    count: &'static str,
+    mark: &'static str,
+    period: i64,
+}
+
+const RECEIPTS: EmailLimit = EmailLimit {
+    count: COUNT_RECEIPTS,
+    mark: MARK_RECEIPT,
+    period: HOUR_MILLIS,
+};
+const NOTICES: EmailLimit = EmailLimit {
+    count: COUNT_NOTICES,
+    mark: MARK_NOTICE,
+    period: 24 * HOUR_MILLIS,
+};
+
+impl EmailLimit {
+    /// Marks an email about a donation as sent. Returns `false` if the mailbox got too many.
+    async fn admit(&self, tx: &mut Tx, id: Uuid, mailbox: &str, limit: u32, now: i64) -> sqlx::Result<bool> {
+        if let Tx::Postgres(_) = tx {
+            tx.execute(query(LOCK_MAILBOX).bind(mailbox)).await?;
+        }
+        let count = query(self.count).bind(mailbox).bind(now - self.period);
+        let sent: i64 = tx.fetch_scalar(count).await?;
+        let is_admitted = sent < i64::from(limit);
+        if is_admitted {
+            tx.execute(query(self.mark).bind(id).bind(now)).await?;
+        }
+        Ok(is_admitted)
+    }
+}
+
+/// Marks a donation as completed and emails its receipt and the notice of its dedication, unless it was completed before. The
+/// emails are queued in the same transaction.
 pub async fn complete(
     db: &Db,
     donation: &Donation,
     entry: i64,
-    receipt: Option<ReceiptEmail<'_>>,
+    emails: CompletionEmails<'_>,
     now: i64,
 ) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     let is_completed = set_state(&mut tx, donation.id, State::Completed, None, now).await?;
+    let mut prepared = Vec::new();
     if is_completed {
         tx.execute(query(SET_ENTRY).bind(donation.id).bind(entry)).await?;
-    }
-    let mut prepared = None;
-    if is_completed && let (Some(email), Some(receipt)) = (&donation.email, receipt) {
-        let mailbox = email.mailbox();
-        if let Tx::Postgres(_) = tx {
-            tx.execute(query(LOCK_MAILBOX).bind(&mailbox)).await?;
-        }
-        let sent: i64 = tx
-            .fetch_scalar(query(COUNT_RECEIPTS).bind(&mailbox).bind(now - HOUR_MILLIS))
-            .await?;
-        if sent < i64::from(receipt.per_hour) {
-            tx.execute(query(MARK_RECEIPT).bind(donation.id).bind(now))
-                .await?;
-            let email = receipt.mailer.prepare(&mut tx, receipt.email).await?;
-            prepared = Some((receipt.mailer, email));
+        let limited = [(RECEIPTS, emails.receipt), (NOTICES, emails.notice)];
+        for (limit, email) in limited {
+            let Some(LimitedEmail { email, limit: most }) = email else {
+                continue;
+            };
+            let Ok(to) = EmailAddress::parse(&email.to) else {
+                continue;
+            };
+            if limit
+                .admit(&mut tx, donation.id, &to.mailbox(), most, now)
+                .await?
+            {
+                prepared.push(emails.mailer.prepare(&mut tx, email).await?);
+            }
         }
     }
     tx.commit().await?;
-    if let Some((mailer, email)) = prepared {
-        mailer.dispatch(email);
+    for email in prepared {
+        emails.mailer.dispatch(email);
     }
     Ok(())
 }
@@ -455,12 +622,13 @@ pub(crate) async fn list_entries_by_email(tx: &mut Tx, email: &EmailAddress) -> 
 }
 
 /// Removes the donations with an email address that can no longer be paid, and erases from the others everything about the donor.
-/// Returns the number of donations.
+/// Of donations about which the address was told, only the address and the message to it are erased. Returns the number of donations.
 pub(crate) async fn erase_donor(tx: &mut Tx, email: &EmailAddress) -> sqlx::Result<u64> {
     let email = email.normalized();
     let removed = tx.execute(query(REMOVE_UNPAID_BY_EMAIL).bind(&email)).await?;
     let erased = tx.execute(query(ERASE).bind(&email).bind(false)).await?;
-    Ok(removed + erased)
+    let notices = tx.execute(query(ERASE_NOTICES).bind(&email)).await?;
+    Ok(removed + erased + notices)
 }
 
 /// Records what became of a donation that is in the ledger: completed, refunded or disputed.
@@ -504,12 +672,13 @@ pub async fn count_without_event(
     db.fetch_scalar(count).await
 }
 
-/// What the partner's link passed on with a donation.
+/// What the partner's link passed on with a donation, and its dedication.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PartnerFields {
     pub partner_id: Option<String>,
     pub partner_metadata: Option<String>,
     pub designation: Option<String>,
+    pub dedication: Option<Dedication>,
 }
 
 /// Lists what partners' links passed on, by sequence number.
@@ -518,15 +687,17 @@ pub(crate) async fn list_partner_fields(
     after: i64,
     last: i64,
 ) -> sqlx::Result<HashMap<i64, PartnerFields>> {
-    type Row = (i64, Option<String>, Option<String>, Option<String>);
+    type Text = Option<String>;
+    type Row = (i64, Text, Text, Text, Text, Text);
     let rows: Vec<Row> = tx
         .fetch_all(query(LIST_PARTNER_FIELDS).bind(after).bind(last))
         .await?;
-    let fields = |(entry, partner_id, partner_metadata, designation): Row| {
+    let fields = |(entry, partner_id, partner_metadata, designation, kind, name): Row| {
         let fields = PartnerFields {
             partner_id,
             partner_metadata,
             designation,
+            dedication: dedication(kind, name),
         };
         (entry, fields)
     };

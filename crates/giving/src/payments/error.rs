@@ -18,6 +18,9 @@ pub enum PaymentError {
     /// The payment page of the donation is closed: it was paid, or it has expired.
     #[error("the payment page of this donation is closed; open its page to see what became of it")]
     Closed,
+    /// The donor has to pass a check first.
+    #[error("the payment page of this donation opens after a check; open the page of the donation")]
+    Held,
     #[error(
         "this donation was not paid with Stripe; refund it where it was paid, and record that with --refund-id"
     )]

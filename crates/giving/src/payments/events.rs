@@ -1,18 +1,19 @@
 //! The inbox of events: each is stored before it is acknowledged, and handled once.
 //!
 //! An event says that an object of Stripe has changed. Sessions and charges are taken from the event itself, because they only
-//! ever move forward; refunds and disputes are read again, because an old event of theirs would be misleading. An event that
+//! ever move forward; everything else is read again, because an old event of it would be misleading. An event that
 //! could not be handled is tried again by reading its object.
 
 use super::Payments;
 use super::error::{PaymentError, Result};
 use super::store::{self, ReceivedEvent};
-use crate::checkout::store as checkout;
+use crate::checkout::{Donation, store as checkout};
 use crate::providers::stripe::NAME;
 use crate::providers::stripe::objects::{Event, Metadata};
 use crate::providers::stripe::pacing::Urgency;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::fmt;
 use uuid::Uuid;
 
 /// The pauses before an event is tried again, in milliseconds. The last one repeats.
@@ -29,6 +30,8 @@ enum Topic {
     Charge,
     Refund,
     Dispute,
+    Invoice,
+    Subscription,
 }
 
 impl Topic {
@@ -41,19 +44,56 @@ impl Topic {
             | "checkout.session.expired" => Some(Topic::Session),
             "charge.succeeded" | "charge.updated" | "charge.failed" => Some(Topic::Charge),
             "refund.created" | "refund.updated" | "refund.failed" => Some(Topic::Refund),
+            "invoice.paid" | "invoice.payment_failed" => Some(Topic::Invoice),
             kind if kind.starts_with("charge.dispute.") => Some(Topic::Dispute),
+            kind if kind.starts_with("customer.subscription.") => Some(Topic::Subscription),
             _ => None,
         }
     }
 }
 
+/// The ID of an object, with the connected account that it belongs to: `acct_1/re_2`.
+struct ObjectId<'a> {
+    account: Option<&'a str>,
+    id: &'a str,
+}
+
+impl ObjectId<'_> {
+    fn parse(text: &str) -> ObjectId<'_> {
+        match text.split_once('/') {
+            Some((account, id)) => ObjectId {
+                account: Some(account),
+                id,
+            },
+            None => ObjectId {
+                account: None,
+                id: text,
+            },
+        }
+    }
+}
+
+impl fmt::Display for ObjectId<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.account {
+            Some(account) => write!(f, "{account}/{}", self.id),
+            None => f.write_str(self.id),
+        }
+    }
+}
+
 impl Payments<'_> {
-    /// Stores an event. Returns `false` if it needs no handling: it is known, or it does not concern us.
-    pub async fn receive(self, event: &Event) -> Result<bool> {
+    /// Stores an event. `is_connected` says that it was signed as one of a connected account. Returns `false` if it needs no
+    /// handling: it is known, or it does not concern us.
+    pub async fn receive(self, event: &Event, is_connected: bool) -> Result<bool> {
         let topic = Topic::of_kind(&event.kind);
+        let donation = self.find_donation_of(&event.data.object).await?;
+        let is_of_account = donation
+            .as_ref()
+            .is_none_or(|donation| donation.account == event.account);
         let ignored = if event.livemode == self.mode.is_test() {
             Some("of the other mode")
-        } else if event.account.is_some() {
+        } else if event.account.is_some() != is_connected || !is_of_account {
             Some("of another account")
         } else if topic.is_none() {
             Some("of no concern")
@@ -64,8 +104,14 @@ impl Payments<'_> {
         let received = ReceivedEvent {
             id: event.id.clone(),
             kind: event.kind.clone(),
-            object: text("id").to_owned(),
-            donation: self.find_donation_of(&event.data.object).await?,
+            object: ObjectId {
+                account: event.account.as_deref(),
+                id: text("id"),
+            }
+            .to_string(),
+            donation: donation
+                .map(|donation| donation.id)
+                .or_else(|| self.find_invoiced(&event.data.object)),
             livemode: event.livemode,
             created_at: event.created.saturating_mul(1_000),
             ignored,
@@ -77,33 +123,48 @@ impl Payments<'_> {
     }
 
     /// Returns the donation that an object is about: the one that its metadata names, or the one that its charge paid.
-    async fn find_donation_of(self, object: &Value) -> Result<Option<Uuid>> {
+    async fn find_donation_of(self, object: &Value) -> Result<Option<Donation>> {
+        let db = self.settlement.db;
         let metadata: Metadata = serde_json::from_value(object["metadata"].clone()).unwrap_or_default();
         if let Some(donation) = self.own_donation(&metadata) {
-            return Ok(Some(donation));
+            return Ok(checkout::find(db, donation).await?);
         }
         let Some(charge) = object["charge"].as_str() else {
             return Ok(None);
         };
-        let donation = checkout::find_by_charge(self.settlement.db, charge).await?;
-        Ok(donation.map(|donation| donation.id))
+        Ok(checkout::find_by_charge(db, charge).await?)
+    }
+
+    /// Returns the donation that an invoice is about, which may not exist yet.
+    fn find_invoiced(self, object: &Value) -> Option<Uuid> {
+        let metadata = object["parent"]["subscription_details"]["metadata"].clone();
+        let gift = self.own_donation(&serde_json::from_value(metadata).ok()?)?;
+        let reason = object["billing_reason"].as_str();
+        Some(self.donation_of_invoice(gift, object["id"].as_str()?, reason))
     }
 
     /// Handles an event that was received, and notes the outcome.
     pub async fn handle(self, event: Event) -> Result<()> {
         let id = event.id.clone();
-        let outcome = self.apply(&event.kind, event.data.object).await;
+        let outcome = self
+            .apply(&event.kind, event.data.object, event.account.as_deref())
+            .await;
         self.note_outcome(&id, outcome, 0).await
     }
 
-    async fn apply(self, kind: &str, object: Value) -> Result<()> {
+    async fn apply(self, kind: &str, object: Value, account: Option<&str>) -> Result<()> {
         let id = object["id"].as_str().unwrap_or_default().to_owned();
         match Topic::of_kind(kind) {
-            Some(Topic::Session) => self.apply_session(parse(object)?, Urgency::Sweep).await,
-            Some(Topic::Charge) => self.apply_charge(&parse(object)?, Urgency::Sweep).await,
-            Some(Topic::Refund) => self.refresh_refund(&id, Urgency::Sweep).await,
-            Some(Topic::Dispute) => self.refresh_dispute(&id, Urgency::Sweep).await,
-            None => Ok(()),
+            Some(Topic::Session) => self.apply_session(parse(object)?, account, Urgency::Sweep).await,
+            Some(Topic::Charge) => self.apply_charge(&parse(object)?, account, Urgency::Sweep).await,
+            Some(Topic::Refund) => self.refresh_refund(&id, account, Urgency::Sweep).await,
+            Some(Topic::Dispute) => self.refresh_dispute(&id, account, Urgency::Sweep).await,
+            // Monthly gifts are charged on our own account.
+            Some(Topic::Invoice) if account.is_none() => self.refresh_invoice(&id, Urgency::Sweep).await,
+            Some(Topic::Subscription) if account.is_none() => {
+                self.refresh_subscription(&id, Urgency::Sweep).await.map(drop)
+            }
+            Some(Topic::Invoice | Topic::Subscription) | None => Ok(()),
         }
     }
 
@@ -111,27 +172,33 @@ impl Payments<'_> {
     pub async fn handle_open_events(self) -> Result<()> {
         let (db, now) = (self.settlement.db, self.settlement.clock.millis());
         for open in store::list_open_events(db, NAME, now, MAX_BATCH).await? {
-            let outcome = self.apply_by_id(&open.kind, &open.object).await;
+            let outcome = self.apply_by_id(&open.kind, ObjectId::parse(&open.object)).await;
             self.note_outcome(&open.id, outcome, open.tries).await?;
         }
         store::remove_old_events(db, now - RETENTION_MILLIS).await?;
         Ok(())
     }
 
-    async fn apply_by_id(self, kind: &str, id: &str) -> Result<()> {
+    async fn apply_by_id(self, kind: &str, object: ObjectId<'_>) -> Result<()> {
+        let ObjectId { account, id } = object;
         let urgency = Urgency::Sweep;
         match Topic::of_kind(kind) {
             Some(Topic::Session) => {
-                let session = self.stripe.find_session(id, None, urgency).await?;
-                self.apply_session(session, urgency).await
+                let session = self.stripe.find_session(id, account, urgency).await?;
+                self.apply_session(session, account, urgency).await
             }
             Some(Topic::Charge) => {
-                let charge = self.stripe.find_charge(id, None, urgency).await?;
-                self.apply_charge(&charge, urgency).await
+                let charge = self.stripe.find_charge(id, account, urgency).await?;
+                self.apply_charge(&charge, account, urgency).await
             }
-            Some(Topic::Refund) => self.refresh_refund(id, urgency).await,
-            Some(Topic::Dispute) => self.refresh_dispute(id, urgency).await,
-            None => Ok(()),
+            Some(Topic::Refund) => self.refresh_refund(id, account, urgency).await,
+            Some(Topic::Dispute) => self.refresh_dispute(id, account, urgency).await,
+            // Monthly gifts are charged on our own account.
+            Some(Topic::Invoice) if account.is_none() => self.refresh_invoice(id, urgency).await,
+            Some(Topic::Subscription) if account.is_none() => {
+                self.refresh_subscription(id, urgency).await.map(drop)
+            }
+            Some(Topic::Invoice | Topic::Subscription) | None => Ok(()),
         }
     }
 

@@ -7,6 +7,7 @@
 //!
 //! - `sessions`: creates the one session of a donation.
 //! - `charges`: accepts the charge that paid a donation, and refunds a second one.
+//! - `subscriptions`: monthly gifts, and `invoices`: their donations.
 //! - [`refunds`] and `disputes`: what goes back to the donor.
 //! - [`link`]: what the processor behind a payment link reports.
 //! - [`reconcile`]: compares all balance transactions with the ledger.
@@ -17,6 +18,7 @@ pub mod differences;
 pub(crate) mod disputes;
 pub mod error;
 pub(crate) mod events;
+pub(crate) mod invoices;
 pub mod link;
 pub(crate) mod listing;
 pub(crate) mod objects;
@@ -24,10 +26,12 @@ pub mod reconcile;
 pub mod refunds;
 pub(crate) mod sessions;
 pub mod store;
+pub(crate) mod subscriptions;
 pub(crate) mod sweep;
 
 use crate::books::FeesPaidBy;
 use crate::checkout::settle::Settlement;
+use crate::guard::Guard;
 use crate::ledger::entry::Mode;
 use crate::providers::stripe::client::Client;
 use uuid::Uuid;
@@ -42,4 +46,5 @@ pub struct Payments<'a> {
     /// The ID of the store. Several stores can share an account of Stripe, and tell their charges apart by it.
     pub store: Uuid,
     pub fees_paid_by: FeesPaidBy,
+    pub guard: Guard<'a>,
 }

@@ -11,6 +11,10 @@ pub(crate) const CURRENCY: &str = "usd";
 /// The names of our texts in the metadata of Stripe's objects.
 pub(crate) const DONATION: &str = "donation";
 pub(crate) const STORE: &str = "store";
+pub(crate) const REQUEST: &str = "request";
+/// The part of a monthly gift that covers the fee, and what paused it.
+pub(crate) const COVERED: &str = "covered";
+pub(crate) const CAUSE: &str = "cause";
 
 impl Payments<'_> {
     /// Returns the donation that an object names, if this store wrote its metadata.

@@ -10,6 +10,7 @@ use super::listing::CORRECTED;
 use super::objects::label;
 use super::store::{self, Reconciliation};
 use crate::books::Movement;
+use crate::checkout::store as checkout;
 use crate::ledger::store as ledger;
 use crate::providers::stripe::NAME;
 use crate::providers::stripe::client::StripeError;
@@ -23,6 +24,8 @@ use std::hash::{BuildHasher, RandomState};
 const PAGE: i64 = 1_000;
 /// How far a comparison reaches back before the end of the one before, in seconds: transactions can appear late.
 const OVERLAP_SECONDS: i64 = 3 * 86_400;
+/// How often new transactions are looked for, if the balances differ.
+const MAX_REPEATS: usize = 5;
 /// The object of a difference between the balances.
 const BALANCE: &str = "balance";
 
@@ -33,42 +36,36 @@ impl Payments<'_> {
         let db = self.settlement.db;
         let livemode = !self.mode.is_test();
         let now = self.settlement.clock.millis() / 1_000;
-        let until = until.unwrap_or(now + 1);
         let last = store::find_last_reconciliation(db, livemode).await?;
         let since = since.unwrap_or_else(|| last.map_or(0, |last| last.until - OVERLAP_SECONDS));
         let open = store::list_differences(db).await?;
-        let open: HashSet<(String, &str)> = open
+        let open = open
             .into_iter()
             .map(|listed| (listed.difference.object, listed.difference.kind.as_str()))
             .collect();
-        let hasher = RandomState::new();
-        // A set of hashes, so that a million transactions take a few megabytes.
-        let mut seen: HashSet<u64> = HashSet::new();
-        let (mut transactions, mut entered, mut after) = (0, 0, None);
-        loop {
-            let page = self
-                .stripe
-                .list_balance_transactions(since, until, after.as_deref())
-                .await?;
-            for transaction in &page.data {
-                seen.insert(hasher.hash_one(&transaction.id));
-                transactions += 1;
-                entered += i64::from(self.compare(transaction, &open).await?);
-            }
-            after = page.data.last().map(|last| last.id.clone());
-            if !page.has_more || after.is_none() {
+        let mut seen = Seen::default();
+        let period = (since, until);
+        let mut entered = self.compare_transactions(period, &open, &mut seen).await?;
+        self.refresh_disputes(since).await?;
+        self.find_entries_without_transaction(since, |id| seen.contains(id))
+            .await?;
+        let mut balances = self.read_balances().await?;
+        for _ in 0..MAX_REPEATS {
+            if balances.0 == balances.1 {
                 break;
             }
+            // Payments go on meanwhile, and second charges are refunded.
+            entered += self.compare_transactions(period, &open, &mut seen).await?;
+            balances = self.read_balances().await?;
         }
-        self.find_entries_without_transaction(since, |id| seen.contains(&hasher.hash_one(id)))
-            .await?;
-        let (balance, ledger_balance) = self.compare_balances().await?;
+        self.compare_balances(balances).await?;
+        let (balance, ledger_balance) = balances;
         let differences = store::list_differences(db).await?.len() as i64;
         let result = Reconciliation {
             livemode,
             since,
-            until,
-            transactions,
+            until: until.unwrap_or(now + 1),
+            transactions: seen.hashes.len() as i64,
             entered,
             differences,
             balance,
@@ -79,6 +76,57 @@ impl Payments<'_> {
         Ok(result)
     }
 
+    /// Compares the transactions of a period that were not seen before, newest first, and returns how many it entered. Ends at
+    /// a page without any.
+    async fn compare_transactions(
+        self,
+        (since, until): (i64, Option<i64>),
+        open: &HashSet<(String, &str)>,
+        seen: &mut Seen,
+    ) -> Result<i64> {
+        let (mut entered, mut after) = (0, None);
+        loop {
+            let page = self
+                .stripe
+                .list_balance_transactions(since, until, after.as_deref())
+                .await?;
+            let mut has_new = false;
+            for transaction in &page.data {
+                if seen.add(&transaction.id) {
+                    has_new = true;
+                    entered += i64::from(Box::pin(self.compare(transaction, open)).await?);
+                }
+            }
+            after = page.data.last().map(|last| last.id.clone());
+            if !page.has_more || !has_new {
+                return Ok(entered);
+            }
+        }
+    }
+
+    /// Reads the disputes again that may have changed without a transaction: inquiries, and those that were lost.
+    async fn refresh_disputes(self, since: i64) -> Result<()> {
+        let (db, urgency) = (self.settlement.db, Urgency::Reconciliation);
+        for open in store::list_open_disputes(db).await? {
+            let donation = checkout::find(db, open.donation).await?;
+            let account = donation.and_then(|donation| donation.account);
+            let refreshed = self.refresh_dispute(&open.id, account.as_deref(), urgency).await;
+            log_unless_unreachable(refreshed, &open.id)?;
+        }
+        let mut after = None;
+        loop {
+            let page = self.stripe.list_disputes_since(since, after.as_deref()).await?;
+            for dispute in &page.data {
+                let refreshed = self.refresh_withdrawals(dispute.charge.id(), None, urgency).await;
+                log_unless_unreachable(refreshed, &dispute.id)?;
+            }
+            after = page.data.last().map(|last| last.id.clone());
+            if !page.has_more || after.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
     /// Compares a transaction with its entry, and makes the entry if it is missing. Returns whether it did.
     async fn compare(self, transaction: &BalanceTransaction, open: &HashSet<(String, &str)>) -> Result<bool> {
         let db = self.settlement.db;
@@ -86,14 +134,7 @@ impl Payments<'_> {
         let mut cash = ledger::find_cash(db, NAME, &transaction.id).await?;
         let is_missing = cash.is_none();
         if is_missing {
-            match self.enter_missing(transaction).await {
-                Ok(()) => {}
-                // Stripe cannot be asked, or the store is away: that is not a difference.
-                Err(error @ PaymentError::Stripe(StripeError::Unavailable(_) | StripeError::Unknown(_))) => {
-                    return Err(error);
-                }
-                Err(error) => tracing::warn!(%error, transaction = transaction.id, "could not be entered"),
-            }
+            log_unless_unreachable(self.enter_missing(transaction).await, &transaction.id)?;
             cash = ledger::find_cash(db, NAME, &transaction.id).await?;
         }
         let source = transaction.source.as_deref().unwrap_or("nothing");
@@ -138,16 +179,16 @@ impl Payments<'_> {
         match transaction.reporting_category.as_str() {
             "charge" => {
                 let charge = self.stripe.find_charge(source, None, urgency).await?;
-                self.apply_charge(&charge, urgency).await?;
+                self.enter_charge(&charge, None, urgency).await?;
                 self.enter_second(source, transaction).await
             }
             "refund" | "refund_failure" => {
-                self.refresh_refund(source, urgency).await?;
-                let refund = self.stripe.find_refund(source, urgency).await?;
+                self.refresh_refund(source, None, urgency).await?;
+                let refund = self.stripe.find_refund(source, None, urgency).await?;
                 let charge = refund.charge.as_ref().map(Reference::id).unwrap_or_default();
                 self.enter_second(charge, transaction).await
             }
-            "dispute" | "dispute_reversal" => self.refresh_dispute(source, urgency).await,
+            "dispute" | "dispute_reversal" => self.refresh_dispute(source, None, urgency).await,
             "payout" | "payout_reversal" => {
                 let movement = Movement::Payout {
                     transaction: label(&transaction.id),
@@ -214,12 +255,17 @@ impl Payments<'_> {
         }
     }
 
-    /// Compares the balance at Stripe with that of the books. Returns both.
-    async fn compare_balances(self) -> Result<(Cents, Cents)> {
-        let db = self.settlement.db;
+    /// Returns the balance at Stripe, and that of the books.
+    async fn read_balances(self) -> Result<(Cents, Cents)> {
         let balance = self.stripe.find_balance().await?;
         let balance = Cents::new(balance.total(super::objects::CURRENCY));
-        let books = ledger::sum_cash(db, self.mode).await?;
+        let books = ledger::sum_cash(self.settlement.db, self.mode).await?;
+        Ok((balance, books))
+    }
+
+    /// Lists the difference between both balances, if there is one.
+    async fn compare_balances(self, (balance, books): (Cents, Cents)) -> Result<()> {
+        let db = self.settlement.db;
         // The amount may have changed since it was listed.
         store::remove_difference(db, BALANCE, DifferenceKind::Balance).await?;
         if balance != books {
@@ -233,6 +279,39 @@ impl Payments<'_> {
             })
             .await?;
         }
-        Ok((balance, books))
+        Ok(())
+    }
+}
+
+/// The transactions that were compared: a set of hashes, so that a million take a few megabytes.
+#[derive(Default)]
+struct Seen {
+    hasher: RandomState,
+    hashes: HashSet<u64>,
+}
+
+impl Seen {
+    /// Returns `false` if it was added before.
+    fn add(&mut self, id: &str) -> bool {
+        self.hashes.insert(self.hasher.hash_one(id))
+    }
+
+    fn contains(&self, id: &str) -> bool {
+        self.hashes.contains(&self.hasher.hash_one(id))
+    }
+}
+
+/// Logs what could not be entered; the comparison names it. An error that says nothing about it ends the comparison: Stripe
+/// cannot be asked.
+fn log_unless_unreachable(outcome: Result<()>, object: &str) -> Result<()> {
+    match outcome {
+        Err(error @ PaymentError::Stripe(StripeError::Unavailable(_) | StripeError::Unknown(_))) => {
+            Err(error)
+        }
+        Err(error) => {
+            tracing::warn!(%error, object, "could not be entered");
+            Ok(())
+        }
+        Ok(()) => Ok(()),
     }
 }

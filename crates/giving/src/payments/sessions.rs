@@ -6,15 +6,12 @@
 
 use super::Payments;
 use super::error::{PaymentError, Result};
-use super::objects::{CURRENCY, DONATION, STORE};
+use super::objects::{COVERED, CURRENCY, DONATION, STORE};
 use super::sweep::FIRST_CHECK_MILLIS;
 use crate::checkout::{Donation, store};
-use crate::fundraisers::store as fundraisers;
 use crate::providers::stripe::form::Form;
 use crate::providers::stripe::objects::Session;
 use crate::providers::stripe::pacing::Urgency;
-use directory::NonprofitRef;
-use directory::nonprofits::identifier::Identifier;
 use platform::email_address::EmailAddress;
 use platform::text::cut;
 
@@ -24,15 +21,34 @@ const MAX_NAME_CHARS: usize = 120;
 impl Payments<'_> {
     /// Returns the URL of the page where a donation is paid. The same donation leads to the same page while that is open.
     pub async fn open_session(self, donation: &Donation) -> Result<String> {
-        let session = match &donation.payment.session {
-            Some(id) => self.stripe.find_session(id, None, Urgency::Donor).await?,
-            None => self.create_session(donation).await?,
-        };
-        if let (Some("open"), Some(url)) = (session.status.as_deref(), &session.url) {
-            return Ok(url.clone());
+        if donation.screening.is_held() {
+            return Err(PaymentError::Held);
         }
-        self.apply_session(session, Urgency::Donor).await?;
-        Err(PaymentError::Closed)
+        let session = self.find_or_create_session(donation).await?;
+        if let Some(url) = session.open_url() {
+            return Ok(url);
+        }
+        let (id, was_refused) = (session.id.clone(), session.was_refused());
+        self.apply_session(session, donation.account.as_deref(), Urgency::Donor)
+            .await?;
+        if !was_refused {
+            return Err(PaymentError::Closed);
+        }
+        // The donor was done, and the bank refused days later. That session stays closed, so there is another one.
+        let (db, now) = (self.settlement.db, self.settlement.clock.millis());
+        store::begin_attempt(db, donation.id, &id, now).await?;
+        let again = store::find(db, donation.id).await?;
+        let again = again.filter(Donation::is_open).ok_or(PaymentError::Closed)?;
+        let session = self.find_or_create_session(&again).await?;
+        session.open_url().ok_or(PaymentError::Closed)
+    }
+
+    async fn find_or_create_session(self, donation: &Donation) -> Result<Session> {
+        let account = donation.account.as_deref();
+        match &donation.payment.session {
+            Some(id) => Ok(self.stripe.find_session(id, account, Urgency::Donor).await?),
+            None => self.create_session(donation).await,
+        }
     }
 
     /// Creates the session of a donation, or finds the one that a lost call created.
@@ -43,7 +59,11 @@ impl Payments<'_> {
         store::set_check(db, donation.id, Some(check_at), 0).await?;
         let key = format!("{}-{attempt}", donation.id);
         let form = self.session_form(donation).await?;
-        match self.stripe.create_session(form, key, None).await {
+        match self
+            .stripe
+            .create_session(form, key, donation.account.as_deref())
+            .await
+        {
             Ok(session) => {
                 store::set_session(db, donation.id, &session.id, check_at).await?;
                 Ok(session)
@@ -63,15 +83,24 @@ impl Payments<'_> {
         let (id, store) = (donation.id, self.store);
         let page = format!("{}/donations/{}", self.settlement.public_url, donation.receipt_id);
         let email = donation.email.as_ref().map(EmailAddress::as_str);
-        let name = self.recipient_name(donation).await?;
-        Ok(Form::new()
-            .set("mode", "payment")
+        let name = self
+            .settlement
+            .recipient_name(donation.nonprofit, donation.fundraiser)
+            .await?;
+        // Both the payment and a subscription name the donation, because events can be about either.
+        let (mode, data) = if donation.starts_monthly_gift() {
+            ("subscription", "subscription_data")
+        } else {
+            ("payment", "payment_intent_data")
+        };
+        let form = Form::new()
+            .set("mode", mode)
             .set("submit_type", "donate")
             .set("client_reference_id", format!("{}_{id}", store.simple()))
             .set(&format!("metadata[{DONATION}]"), id)
             .set(&format!("metadata[{STORE}]"), store)
-            .set(&format!("payment_intent_data[metadata][{DONATION}]"), id)
-            .set(&format!("payment_intent_data[metadata][{STORE}]"), store)
+            .set(&format!("{data}[metadata][{DONATION}]"), id)
+            .set(&format!("{data}[metadata][{STORE}]"), store)
             .set("line_items[0][quantity]", 1)
             .set("line_items[0][price_data][currency]", CURRENCY)
             .set("line_items[0][price_data][unit_amount]", donation.amount.get())
@@ -81,19 +110,15 @@ impl Payments<'_> {
             )
             .set_some("customer_email", email)
             .set("success_url", format!("{page}?paid=true"))
-            .set("cancel_url", &page))
-    }
-
-    /// The name of the fundraiser or nonprofit that a donation is for.
-    async fn recipient_name(self, donation: &Donation) -> Result<String> {
-        if let Some(id) = donation.fundraiser
-            && let Some(fundraiser) = fundraisers::find(self.settlement.db, id).await?
-        {
-            return Ok(fundraiser.title);
+            .set("cancel_url", &page);
+        if !donation.starts_monthly_gift() {
+            return Ok(form);
         }
-        let found = self.settlement.directory;
-        let found = found.find(&Identifier::Id(donation.nonprofit)).await?;
-        let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
-        Ok(nonprofit.map_or_else(String::new, |nonprofit| nonprofit.name.to_owned()))
+        Ok(form
+            .set("line_items[0][price_data][recurring][interval]", "month")
+            .set(
+                &format!("subscription_data[metadata][{COVERED}]"),
+                donation.covered.get(),
+            ))
     }
 }

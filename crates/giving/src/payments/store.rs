@@ -1,7 +1,7 @@
 //! The SQL of provider events, disputes, differences and reconciliations.
 
 use super::differences::{Difference, DifferenceKind, ListedDifference};
-use platform::db::{Db, from_row, query};
+use platform::db::{Db, Tx, from_row, query};
 use platform::money::Cents;
 use uuid::Uuid;
 
@@ -23,9 +23,12 @@ const LIST_EVENTS_OF: &str = "select kind, object, received_at, handled_at, erro
 const FIND_LAST_EVENT: &str = "select max(received_at) from provider_events";
 const COUNT_WAITING_EVENTS: &str = "select count(*) from provider_events where handled_at is null";
 
-const SET_DISPUTE: &str = "insert into disputes (id, donation_id, amount, reason, status, due_by, opened_at, changed_at) \
-     values ($1, $2, $3, $4, $5, $6, $7, $8) \
-     on conflict (id) do update set amount = $3, reason = $4, status = $5, due_by = $6, changed_at = $8";
+const ADD_DISPUTE: &str = "insert into disputes (id, donation_id, amount, reason, status, due_by, opened_at, changed_at) \
+     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (id) do nothing";
+/// Changes nothing, but locks the row until the transaction ends.
+const LOCK_DISPUTE: &str = "update disputes set changed_at = changed_at where id = $1 returning status";
+const SET_DISPUTE: &str =
+    "update disputes set amount = $2, reason = $3, status = $4, due_by = $5, changed_at = $6 where id = $1";
 const COUNT_OPEN_DISPUTES: &str = "select count(*) from disputes where donation_id = $1 \
      and status not in ('won', 'lost', 'warning_closed', 'prevented')";
 const LIST_OPEN_DISPUTES: &str = "select id, donation_id, amount, reason, status, due_by, opened_at from disputes \
@@ -271,22 +274,36 @@ pub async fn find_last_event(db: &Db) -> sqlx::Result<Option<i64>> {
     db.fetch_scalar(query(FIND_LAST_EVENT)).await
 }
 
-/// Stores a dispute as Stripe reports it now.
-pub(crate) async fn set_dispute(db: &Db, dispute: &DisputeRow, now: i64) -> sqlx::Result<()> {
-    let mut tx = db.write().await?;
+/// Stores a dispute as Stripe reports it now. Returns its status before, or `None` if it is new.
+pub(crate) async fn set_dispute(tx: &mut Tx, dispute: &DisputeRow, now: i64) -> sqlx::Result<Option<String>> {
+    let added = tx
+        .execute(
+            query(ADD_DISPUTE)
+                .bind(&dispute.id)
+                .bind(dispute.donation)
+                .bind(dispute.amount.get())
+                .bind(&dispute.reason)
+                .bind(&dispute.status)
+                .bind(dispute.due_by)
+                .bind(dispute.opened_at)
+                .bind(now),
+        )
+        .await?;
+    if added > 0 {
+        return Ok(None);
+    }
+    let before: String = tx.fetch_scalar(query(LOCK_DISPUTE).bind(&dispute.id)).await?;
     tx.execute(
         query(SET_DISPUTE)
             .bind(&dispute.id)
-            .bind(dispute.donation)
             .bind(dispute.amount.get())
             .bind(&dispute.reason)
             .bind(&dispute.status)
             .bind(dispute.due_by)
-            .bind(dispute.opened_at)
             .bind(now),
     )
     .await?;
-    tx.commit().await
+    Ok(Some(before))
 }
 
 /// Returns whether a dispute or an inquiry about a donation is undecided.

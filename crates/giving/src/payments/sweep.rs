@@ -17,6 +17,8 @@ pub(crate) const FIRST_CHECK_MILLIS: i64 = 2 * MINUTE_MILLIS;
 const MAX_OPEN_MILLIS: i64 = 24 * HOUR_MILLIS;
 /// Stripe repeats the answer to a lost call for at least 24 hours; afterwards it would create another session.
 const MAX_REPEAT_MILLIS: i64 = 23 * HOUR_MILLIS;
+/// A donor can try again for this long after the bank refused a payment, which it can do days later.
+const MAX_FAILED_MILLIS: i64 = 14 * 24 * HOUR_MILLIS;
 /// Donations that one sweep asks about.
 const MAX_BATCH: i64 = 100;
 
@@ -25,6 +27,7 @@ impl Payments<'_> {
     pub async fn sweep(self) -> Result<()> {
         let now = self.settlement.clock.millis();
         let mut outcome = self.repeat_refund_requests().await;
+        outcome = outcome.and(self.check_monthly_gifts().await);
         for id in store::list_to_check(self.settlement.db, now, MAX_BATCH).await? {
             outcome = outcome.and(self.check_donation(id).await);
         }
@@ -48,8 +51,9 @@ impl Payments<'_> {
             State::Pending | State::Completed | State::Refunded | State::Disputed => {
                 match &donation.payment.charge {
                     Some(charge) => {
-                        let charge = self.stripe.find_charge(charge, None, Urgency::Sweep).await?;
-                        self.apply_charge(&charge, Urgency::Sweep).await
+                        let account = donation.account.as_deref();
+                        let charge = self.stripe.find_charge(charge, account, Urgency::Sweep).await?;
+                        self.apply_charge(&charge, account, Urgency::Sweep).await
                     }
                     None => Ok(store::set_check(db, id, None, 0).await?),
                 }
@@ -59,28 +63,37 @@ impl Payments<'_> {
 
     async fn check_session(self, donation: &Donation) -> Result<()> {
         let (db, now) = (self.settlement.db, self.settlement.clock.millis());
-        let age = now - donation.started_at;
+        let account = donation.account.as_deref();
+        let age = now - donation.attempted_at();
         let Some(id) = &donation.payment.session else {
+            if donation.screening.is_held() {
+                return Ok(());
+            }
             // The answer to the call that should create the session was lost.
             if age > MAX_REPEAT_MILLIS {
                 store::expire(db, donation.id, now).await?;
                 return Ok(());
             }
             let session = self.create_session(donation).await?;
-            return self.apply_session(session, Urgency::Sweep).await;
+            return self.apply_session(session, account, Urgency::Sweep).await;
         };
-        let mut session = self.stripe.find_session(id, None, Urgency::Sweep).await?;
+        let mut session = self.stripe.find_session(id, account, Urgency::Sweep).await?;
         if session.status.as_deref() == Some("open") && age > MAX_OPEN_MILLIS {
-            session = match self.stripe.expire_session(id, None).await {
+            session = match self.stripe.expire_session(id, account).await {
                 Ok(session) => session,
                 // It was paid in between.
                 Err(error) if error.is_refused() => {
-                    self.stripe.find_session(id, None, Urgency::Sweep).await?
+                    self.stripe.find_session(id, account, Urgency::Sweep).await?
                 }
                 Err(error) => return Err(PaymentError::from(error)),
             };
         }
-        self.apply_session(session, Urgency::Sweep).await
+        let is_given_up = session.was_refused() && age > MAX_FAILED_MILLIS;
+        self.apply_session(session, account, Urgency::Sweep).await?;
+        if is_given_up {
+            store::expire(db, donation.id, now).await?;
+        }
+        Ok(())
     }
 }
 

@@ -66,7 +66,7 @@ impl Provider {
     pub const fn name(&self) -> &'static str {
         match self {
             Provider::Off => "off",
-            Provider::Test => "test",
+            Provider::Test => test::NAME,
             Provider::Stripe(_) => stripe::NAME,
             Provider::Link(_) => "link",
         }
@@ -84,6 +84,11 @@ impl Provider {
     /// Returns whether this server is in test mode: it charges nothing, and its totals count test donations.
     pub const fn is_test(&self) -> bool {
         self.mode().is_test()
+    }
+
+    /// Returns whether donors can give every month. A payment link says nothing about later payments.
+    pub const fn offers_monthly(&self) -> bool {
+        matches!(self, Provider::Test | Provider::Stripe(_))
     }
 
     /// Returns the URL where the donor pays. The nonprofit's own template takes precedence over that of the operator.

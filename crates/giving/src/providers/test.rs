@@ -1,5 +1,8 @@
 //! Test payments: donors try out the checkout with test cards, and no money is charged.
 
+/// The name that is stored with donations.
+pub(crate) const NAME: &str = "test";
+
 /// The result of charging a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CardResult {

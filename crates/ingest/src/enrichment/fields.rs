@@ -147,6 +147,18 @@ impl Fields {
         self.parsed(names, usize::MAX, rule, |text| is_web_url(&text).then_some(text))
     }
 
+    pub(super) fn stripe_account(&mut self, names: &[&'static str]) -> Change<String> {
+        let rule = "must be the ID of an account at Stripe, such as acct_1A2b3C4d5E6f7G8h";
+        self.parsed(names, 64, rule, |text| {
+            let id = text.strip_prefix("acct_")?;
+            let is_valid = !id.is_empty()
+                && id
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            is_valid.then_some(text)
+        })
+    }
+
     pub(super) fn picture(&mut self, names: &[&'static str]) -> Change<String> {
         let rule = "must be a web URL, or a data URL of a PNG, JPEG or WebP picture of at most 10 MiB";
         self.parsed(names, MAX_PICTURE_LENGTH, rule, |text| {

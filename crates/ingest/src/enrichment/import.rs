@@ -406,6 +406,7 @@ fn updated_profile(id: Uuid, before: Option<Profile>, entry: &Enrichment) -> Pro
         description_long: apply_change(before.description_long, &entry.description_long, String::clone),
         website_url: apply_change(before.website_url, &entry.website_url, String::clone),
         donate_url: apply_change(before.donate_url, &entry.donate_url, String::clone),
+        stripe_account: apply_change(before.stripe_account, &entry.stripe_account, String::clone),
         causes: apply_change(before.causes, &entry.causes, |names| names.join(" ")),
         country: apply_change(before.country, &entry.country, String::clone),
         logo: apply_change(before.logo, &entry.logo, String::clone),

@@ -38,6 +38,8 @@ pub struct Enrichment {
     pub website_url: Change<String>,
     /// The nonprofit's own donation page.
     pub donate_url: Change<String>,
+    /// The nonprofit's own account at Stripe.
+    pub stripe_account: Change<String>,
     /// In lowercase. The caller checks that they exist.
     pub causes: Change<Vec<String>>,
     pub ntee_code: Change<String>,
@@ -74,6 +76,7 @@ impl Enrichment {
             description_long: fields.long_text(&["descriptionLong", "longDescription"], 20_000),
             website_url: fields.website(&["websiteUrl", "website", "url", "homepage"]),
             donate_url: fields.website(&["donateUrl", "donationUrl"]),
+            stripe_account: fields.stripe_account(&["stripeAccount"]),
             causes: fields.causes(&["causes", "tags", "nonprofitTags"]),
             ntee_code: fields.ntee(&["nteeCode", "ntee", "nteeCd"]),
             city: fields.text(&["city"], 100),

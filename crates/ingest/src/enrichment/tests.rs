@@ -34,7 +34,7 @@ fn every_field_is_read() {
             "aliases":["G","G",""],"description":"a","descriptionLong":"b\n\nc","causes":["Libraries"],"nteeCode":"b70",
             "city":"Concord","state":"nh","zip":3301,"country":"US","subsection":"03","ruling":"1994-05","deductible":true,
             "revenue":-5,"assets":1e6,"logo":"https://example.org/l.png","cover":"data:image/png;base64,AAAA","x":[{}],
-            "donate_url":"https://example.org/give?amount={amount}"}"#
+            "donate_url":"https://example.org/give?amount={amount}","stripeAccount":"acct_1Ab"}"#
             .replace('\n', " ")
             .as_str(),
     )
@@ -52,6 +52,7 @@ fn every_field_is_read() {
             description_long: set("b\n\nc"),
             website_url: Change::Keep,
             donate_url: set("https://example.org/give?amount={amount}"),
+            stripe_account: set("acct_1Ab"),
             causes: Change::Set(vec!["libraries".to_owned()]),
             ntee_code: set("B70"),
             city: set("Concord"),

@@ -6,6 +6,7 @@
 
 use super::{Connection, Tx};
 use sqlx::AssertSqlSafe;
+use uuid::Uuid;
 
 /// The maximum number of rows of one statement.
 const CHUNK_SIZE: usize = 1_000;
@@ -18,6 +19,7 @@ pub enum Value<'a> {
     Integer(Option<i64>),
     Text(Option<&'a str>),
     Boolean(bool),
+    Uuid(Option<Uuid>),
 }
 
 impl From<i64> for Value<'_> {
@@ -41,6 +43,18 @@ impl<'a> From<&'a str> for Value<'a> {
 impl<'a> From<&'a Option<String>> for Value<'a> {
     fn from(text: &'a Option<String>) -> Self {
         Value::Text(text.as_deref())
+    }
+}
+
+impl From<Uuid> for Value<'_> {
+    fn from(id: Uuid) -> Self {
+        Value::Uuid(Some(id))
+    }
+}
+
+impl From<Option<Uuid>> for Value<'_> {
+    fn from(id: Option<Uuid>) -> Self {
+        Value::Uuid(id)
     }
 }
 
@@ -73,6 +87,7 @@ impl Tx {
                             Value::Integer(_) => query.bind(values.map(Value::integer).collect::<Vec<_>>()),
                             Value::Text(_) => query.bind(values.map(Value::text).collect::<Vec<_>>()),
                             Value::Boolean(_) => query.bind(values.map(Value::boolean).collect::<Vec<_>>()),
+                            Value::Uuid(_) => query.bind(values.map(Value::uuid).collect::<Vec<_>>()),
                         };
                     }
                     query.execute(&mut *connection).await?;
@@ -87,6 +102,7 @@ impl Tx {
                             Value::Integer(number) => query.bind(number),
                             Value::Text(text) => query.bind(text.map(str::to_owned)),
                             Value::Boolean(value) => query.bind(value),
+                            Value::Uuid(id) => query.bind(id),
                         };
                     }
                     query.execute(&mut *connection).await?;
@@ -102,21 +118,28 @@ impl Value<'_> {
     fn integer(self) -> Option<i64> {
         match self {
             Value::Integer(number) => number,
-            Value::Text(_) | Value::Boolean(_) => None,
+            Value::Text(_) | Value::Boolean(_) | Value::Uuid(_) => None,
         }
     }
 
     fn text(self) -> Option<String> {
         match self {
             Value::Text(text) => text.map(str::to_owned),
-            Value::Integer(_) | Value::Boolean(_) => None,
+            Value::Integer(_) | Value::Boolean(_) | Value::Uuid(_) => None,
         }
     }
 
     fn boolean(self) -> Option<bool> {
         match self {
             Value::Boolean(value) => Some(value),
-            Value::Integer(_) | Value::Text(_) => None,
+            Value::Integer(_) | Value::Text(_) | Value::Uuid(_) => None,
+        }
+    }
+
+    fn uuid(self) -> Option<Uuid> {
+        match self {
+            Value::Uuid(id) => id,
+            Value::Integer(_) | Value::Text(_) | Value::Boolean(_) => None,
         }
     }
 }
@@ -129,6 +152,7 @@ fn unnest_statement(table: &str, columns: &str, types: &[Value<'_>]) -> String {
             Value::Integer(_) => format!("${number}::bigint[]"),
             Value::Text(_) => format!("${number}::text[]"),
             Value::Boolean(_) => format!("${number}::boolean[]"),
+            Value::Uuid(_) => format!("${number}::uuid[]"),
         })
         .collect();
     let arrays = arrays.join(", ");

@@ -33,7 +33,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 27] = migrations! {
+const MIGRATIONS: [MigrationSource; 31] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -62,6 +62,10 @@ const MIGRATIONS: [MigrationSource; 27] = migrations! {
     26 "0026_picture_quota",
     27 "0027_books",
     28 "0028_payments",
+    29 "0029_monthly_gifts",
+    30 "0030_guard",
+    31 "0031_webhooks",
+    32 "0032_notices",
 };
 
 const STORE_ID: &str = "select id from store";

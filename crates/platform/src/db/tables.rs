@@ -45,14 +45,25 @@ pub const TABLES: &[&str] = &[
     "pictures",
     "account_pictures",
     "donations",
+    "monthly_gifts",
     "provider_events",
     "refund_requests",
     "disputes",
     "payment_differences",
     "reconciliations",
+    "declines",
     "partner_origins",
     "reports",
+    "webhook_endpoints",
+    "events",
+    "event_sources",
+    "webhook_deliveries",
+    "webhook_attempts",
     "mail_queue",
+    "stopped_notices",
+    "notice_windows",
+    "notice_position",
+    "sent_notices",
     "backups",
 ];
 
@@ -61,4 +72,11 @@ pub const TABLES: &[&str] = &[
 pub const LEFT_OUT: &[&str] = &["_sqlx_migrations", "leases"];
 
 /// Tables in which a migration inserts rows.
-pub const SEEDED: &[&str] = &["revisions", "revision_tokens", "ledger_head", "ledger_anchor"];
+pub const SEEDED: &[&str] = &[
+    "revisions",
+    "revision_tokens",
+    "ledger_head",
+    "ledger_anchor",
+    "notice_position",
+    "event_sources",
+];

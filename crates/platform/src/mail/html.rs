@@ -1,26 +1,41 @@
 //! The HTML version of an email, made from its text.
 //!
-//! The text is what people write and review; the HTML shows the same words with links, and facts such as `Amount: $25.00`
-//! in a table. So both versions always say the same, and only the text is stored.
+//! The text is what people write and review; the HTML shows the same words with links, facts such as `Amount: $25.00` in a
+//! table, a button for a link of its own, and a small footer. So both versions always say the same, and only the
+//! text is stored. Colors are those of the reader's mail program, light or dark, apart from the button.
 
+use super::text::FOOTER;
 use std::fmt::Write as _;
 
-/// The longest name of a fact.
+/// The longest name of a fact, and the longest label of a button.
 const MAX_NAME_LENGTH: usize = 40;
 
+const BODY: &str =
+    "<body style=\"margin:0 auto;max-width:36em;padding:1.5em;font:16px/1.5 system-ui,sans-serif\">\n";
+const SENDER: &str =
+    "<p style=\"margin:0 0 1.5em;padding-bottom:.75em;border-bottom:1px solid #8886;font-weight:600\">";
+const BUTTON: &str = "<p style=\"margin:1.5em 0\"><a style=\"display:inline-block;padding:.6em 1.2em;border-radius:.4em;\
+     background:#0a6460;color:#fff;font-weight:600;text-decoration:none\" href=\"";
+const SMALL: &str = "<span style=\"font-size:13px;opacity:.75;overflow-wrap:anywhere\">";
+const FOOTER_STYLE: &str = "<p style=\"margin:2em 0 0;padding-top:1em;border-top:1px solid #8886;font-size:13px;\
+     opacity:.75;overflow-wrap:anywhere\">";
+
 /// Returns the HTML version of a text. Its paragraphs are separated by empty lines.
-pub(super) fn render(subject: &str, text: &str) -> String {
-    let mut html = String::with_capacity(text.len() * 2 + 1_024);
+pub(super) fn render(sender: Option<&str>, subject: &str, text: &str) -> String {
+    let mut html = String::with_capacity(text.len() * 2 + 2_048);
     html.push_str(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+         <meta name=\"color-scheme\" content=\"light dark\">\n<style>:root{color-scheme:light dark}</style>\n<title>",
     );
     escape(&mut html, subject);
-    html.push_str(
-        "</title>\n</head>\n<body style=\"margin:0 auto;max-width:36em;padding:1.5em;\
-         font:16px/1.5 system-ui,sans-serif\">\n",
-    );
+    html.push_str("</title>\n</head>\n");
+    html.push_str(BODY);
+    if let Some(sender) = sender {
+        html.push_str(SENDER);
+        escape(&mut html, sender);
+        html.push_str("</p>\n");
+    }
     for block in text
         .split("\n\n")
         .map(str::trim)
@@ -32,23 +47,49 @@ pub(super) fn render(subject: &str, text: &str) -> String {
     html
 }
 
-/// Writes a paragraph, or a table if each of its lines is a fact.
+/// Writes a paragraph, a table if each of its lines is a fact, a button, or the footer.
 fn write_block(html: &mut String, block: &str) {
     let facts: Option<Vec<_>> = block.lines().map(fact).collect();
-    if let Some(facts) = facts.filter(|facts| facts.len() > 1) {
-        html.push_str("<table role=\"presentation\" style=\"border-spacing:0\">\n");
-        for (name, value) in facts {
-            html.push_str("<tr><td style=\"padding:0 1.5em .25em 0;vertical-align:top\">");
-            write_line(html, name);
-            html.push_str(":</td><td style=\"padding:0 0 .25em\">");
-            write_line(html, value);
-            html.push_str("</td></tr>\n");
+    match facts.as_deref() {
+        Some(&[(label, url)]) if find_link(url) == Some(0) && !url.contains(char::is_whitespace) => {
+            write_button(html, label, url);
         }
-        html.push_str("</table>\n");
-        return;
+        Some(facts @ [_, _, ..]) => write_table(html, facts),
+        _ => match block.strip_prefix(FOOTER) {
+            Some(footer) => write_paragraph(html, FOOTER_STYLE, footer),
+            None => write_paragraph(html, "<p>", block),
+        },
     }
-    html.push_str("<p>");
-    for (number, line) in block.lines().enumerate() {
+}
+
+fn write_button(html: &mut String, label: &str, url: &str) {
+    html.push_str(BUTTON);
+    escape(html, url);
+    html.push_str("\">");
+    escape(html, label);
+    html.push_str("</a><br>\n");
+    html.push_str(SMALL);
+    write_line(html, url);
+    html.push_str("</span></p>\n");
+}
+
+fn write_table(html: &mut String, facts: &[(&str, &str)]) {
+    html.push_str("<table role=\"presentation\" style=\"border-spacing:0\">\n");
+    for (name, value) in facts {
+        html.push_str(
+            "<tr><td style=\"padding:0 1.5em .25em 0;vertical-align:top;white-space:nowrap;opacity:.75\">",
+        );
+        write_line(html, name);
+        html.push_str(":</td><td style=\"padding:0 0 .25em;vertical-align:top;overflow-wrap:anywhere\">");
+        write_line(html, value);
+        html.push_str("</td></tr>\n");
+    }
+    html.push_str("</table>\n");
+}
+
+fn write_paragraph(html: &mut String, start: &str, lines: &str) {
+    html.push_str(start);
+    for (number, line) in lines.lines().enumerate() {
         if number > 0 {
             html.push_str("<br>\n");
         }
@@ -114,7 +155,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn body(text: &str) -> String {
-        let html = render("A subject", text);
+        let html = render(None, "A subject", text);
         let (_, body) = html.split_once("sans-serif\">\n").unwrap();
         body.strip_suffix("</body>\n</html>\n").unwrap().to_owned()
     }
@@ -139,12 +180,37 @@ mod tests {
     }
 
     #[test]
+    fn a_link_of_its_own_becomes_a_button_that_shows_its_target() {
+        let html =
+            body("See your donations: https://example.org/a?b&c\n\nSee: https://example.org/ and more");
+        assert!(
+            html.contains("href=\"https://example.org/a?b&amp;c\">See your donations</a>")
+                && html.contains(">https://example.org/a?b&amp;c</a></span>"),
+            "{html}"
+        );
+        assert!(
+            html.contains("<p>See: <a href=\"https://example.org/\">"),
+            "{html}"
+        );
+    }
+
+    #[test]
+    fn the_footer_is_small() {
+        let html =
+            body("Hello\n\n-- \nYou get this email because you asked for it.\nStop: https://example.org/s");
+        assert!(html.contains("font-size:13px") && !html.contains("--"), "{html}");
+        assert!(html.contains("asked for it.<br>\nStop: <a href"), "{html}");
+    }
+
+    #[test]
     fn markup_in_the_text_is_shown_as_text() {
         let html = render(
+            Some("<i>"),
             "<b>",
             "<script>alert(1)</script> https://x.example/\"onclick=\"alert(1)",
         );
         assert!(!html.contains("<script") && !html.contains("<b>"), "{html}");
+        assert!(!html.contains("<i>") && html.contains("&lt;i&gt;"), "{html}");
         assert!(
             html.contains("href=\"https://x.example/&quot;onclick=&quot;alert(1\""),
             "{html}"

@@ -11,6 +11,20 @@ pub struct Email {
     pub to: String,
     pub subject: String,
     pub text: String,
+    /// Where the recipient stops emails like this one, with one click. `None` for emails that always come.
+    pub unsubscribe_url: Option<String>,
+}
+
+impl Email {
+    /// Creates an email that always comes, such as a receipt or a security notice.
+    pub fn new(to: impl Into<String>, subject: impl Into<String>, text: impl Into<String>) -> Email {
+        Email {
+            to: to.into(),
+            subject: subject.into(),
+            text: text.into(),
+            unsubscribe_url: None,
+        }
+    }
 }
 
 /// Writes an email to a new file in a folder. The file is synced and then renamed, so that a reader never finds an

@@ -11,14 +11,17 @@ mod message;
 mod retry;
 pub mod store;
 mod stored;
+mod text;
 
 pub use greeting::greet;
 pub use message::Email;
+pub use text::EmailText;
 
 use crate::clock::Clock;
 use crate::db::{Db, Tx};
 use crate::email_address::EmailAddress;
 use anyhow::Context;
+use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use message::write;
@@ -42,6 +45,9 @@ const SEND_TIMEOUT: Duration = Duration::from_mins(1);
 pub const LEASE: Duration = Duration::from_mins(2);
 /// How long emails that were given up are kept for the operator.
 const FAILED_RETENTION_MILLIS: i64 = 30 * 24 * 60 * 60 * 1_000;
+
+const UNSUBSCRIBE: HeaderName = HeaderName::new_from_ascii_str("List-Unsubscribe");
+const UNSUBSCRIBE_POST: HeaderName = HeaderName::new_from_ascii_str("List-Unsubscribe-Post");
 
 /// How emails are sent.
 #[derive(Clone, Debug)]
@@ -376,7 +382,14 @@ impl Mailer {
         if id.is_some() {
             message = message.message_id(id);
         }
-        let html = html::render(&email.subject, &email.text);
+        if let Some(url) = &email.unsubscribe_url {
+            // RFC 8058: the mail program sends a POST request to the URL, so that nobody has to sign in.
+            let post = "List-Unsubscribe=One-Click".to_owned();
+            message = message
+                .raw_header(HeaderValue::new(UNSUBSCRIBE, format!("<{url}>")))
+                .raw_header(HeaderValue::new(UNSUBSCRIBE_POST, post));
+        }
+        let html = html::render(self.from.name.as_deref(), &email.subject, &email.text);
         Ok(message.multipart(MultiPart::alternative_plain_html(email.text.clone(), html))?)
     }
 }

@@ -8,16 +8,16 @@ use crate::db::{Db, Tx, from_row, query};
 use crate::email_address::EmailAddress;
 use uuid::Uuid;
 
-const INSERT: &str = "insert into mail_queue (id, recipient, subject, text, queued_at, due_at, attempts) \
-     values ($1, $2, $3, $4, $5, $5, 0)";
+const INSERT: &str = "insert into mail_queue (id, recipient, subject, text, queued_at, due_at, attempts, \
+     unsubscribe_url) values ($1, $2, $3, $4, $5, $5, 0, $6)";
 const CLAIM_SQLITE: &str = "update mail_queue set lease = $1, leased_until = $3, attempts = attempts + 1 \
      where id = (select id from mail_queue where failed_at is null and due_at <= $2 \
      and (leased_until is null or leased_until <= $2) order by due_at, id limit 1) \
-     returning id, recipient, subject, text, attempts";
+     returning id, recipient, subject, text, attempts, unsubscribe_url";
 const CLAIM_POSTGRES: &str = "update mail_queue set lease = $1, leased_until = $3, attempts = attempts + 1 \
      where id = (select id from mail_queue where failed_at is null and due_at <= $2 \
      and (leased_until is null or leased_until <= $2) order by due_at, id limit 1 for update skip locked) \
-     returning id, recipient, subject, text, attempts";
+     returning id, recipient, subject, text, attempts, unsubscribe_url";
 const IS_DUE: &str = "select count(*) from (select 1 from mail_queue where failed_at is null and due_at <= $1 \
      and (leased_until is null or leased_until <= $1) limit 1) due";
 const REMOVE: &str = "delete from mail_queue where id = $1";
@@ -82,6 +82,7 @@ struct LeasedRow {
     subject: String,
     text: String,
     attempts: i64,
+    unsubscribe_url: Option<String>,
 }
 
 from_row!(LeasedRow {
@@ -90,6 +91,7 @@ from_row!(LeasedRow {
     subject,
     text,
     attempts,
+    unsubscribe_url,
 });
 
 /// Adds an email to the queue, in the transaction of what causes it.
@@ -100,7 +102,8 @@ pub async fn insert(tx: &mut Tx, email: &Email, now: i64) -> sqlx::Result<()> {
             .bind(&email.to)
             .bind(&email.subject)
             .bind(&email.text)
-            .bind(now),
+            .bind(now)
+            .bind(email.unsubscribe_url.as_deref()),
     )
     .await
     .map(|_| ())
@@ -128,6 +131,7 @@ pub async fn claim(db: &Db, now: i64, until: i64) -> sqlx::Result<Option<LeasedE
             to: row.recipient,
             subject: row.subject,
             text: row.text,
+            unsubscribe_url: row.unsubscribe_url,
         },
         lease,
         attempts: row.attempts,

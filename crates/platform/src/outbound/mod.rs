@@ -5,6 +5,7 @@
 //! proxies from the environment are not used.
 
 pub mod addresses;
+pub mod post;
 pub mod txt;
 
 use addresses::AddressPolicy;

@@ -23,6 +23,8 @@ macro_rules! accounts {
 }
 
 const USERNAME: &str = "select username from accounts where id = $1";
+const FIND_CONTACT: &str =
+    "select username, email from accounts where id = $1 and email is not null and deleted_at is null";
 const FIND_ID: &str = "select id from accounts where username = $1 and deleted_at is null";
 const FIND: &str = accounts!("where username = $1 and deleted_at is null");
 const FIND_BY_ID: &str = accounts!("where id = $1 and deleted_at is null");
@@ -112,6 +114,11 @@ pub async fn find_id(db: &Db, username: &Username) -> sqlx::Result<Option<Accoun
 /// Finds the username of an account.
 pub async fn find_username(db: &Db, id: AccountId) -> sqlx::Result<Option<String>> {
     db.fetch_optional_scalar(query(USERNAME).bind(id.0)).await
+}
+
+/// Finds the username and the email address of an account that has one.
+pub(crate) async fn find_contact_in(tx: &mut Tx, id: AccountId) -> sqlx::Result<Option<(String, String)>> {
+    tx.fetch_optional(query(FIND_CONTACT).bind(id.0)).await
 }
 
 /// Finds an account by its username.

@@ -368,11 +368,9 @@ pub async fn expose(db: &Db, hash: [u8; 32], now: i64) -> sqlx::Result<bool> {
 }
 
 /// Marks an exposed key whose owner is being warned. Returns `false` if another server has marked it already. Only the
-/// server that gets `true` sends the email, so it is sent once.
-pub async fn mark_mailed(db: &Db, id: KeyId, now: i64) -> sqlx::Result<bool> {
-    let mut tx = db.write().await?;
+/// server that gets `true` queues the email in the same transaction, so it is sent once.
+pub async fn mark_mailed(tx: &mut Tx, id: KeyId, now: i64) -> sqlx::Result<bool> {
     let marked = tx.execute(query(MAILED).bind(id.0).bind(now)).await?;
-    tx.commit().await?;
     Ok(marked > 0)
 }
 

@@ -93,6 +93,14 @@ pub enum ChangesError {
 }
 
 impl Cursor {
+    /// Returns the cursor of a client that knows a state of the directory.
+    pub fn at(revision: Revision) -> Cursor {
+        Cursor {
+            revision,
+            after: None,
+        }
+    }
+
     /// Returns the cursor of a client that knows the state of a view.
     pub fn of_view(view: &View) -> Cursor {
         Cursor {

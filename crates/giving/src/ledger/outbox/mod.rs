@@ -9,6 +9,7 @@
 pub mod store;
 
 use super::store::lock_head;
+use crate::webhooks::events;
 use platform::db::{Db, Revision, Topic};
 use platform::ids::FundraiserId;
 use serde::Deserialize;
@@ -24,7 +25,8 @@ pub struct OutboxSettings {
     pub keep_days: u32,
 }
 
-/// Removes rows that are too old, and returns how many. Rows after the first recent one stay.
+/// Removes rows that are too old, and returns how many. Rows after the first recent one stay, and so do those that are not
+/// [fanned out](crate::webhooks) yet.
 pub async fn prune(db: &Db, settings: OutboxSettings, now: i64) -> sqlx::Result<i64> {
     if settings.keep_days == 0 {
         return Ok(0);
@@ -37,7 +39,9 @@ pub async fn prune(db: &Db, settings: OutboxSettings, now: i64) -> sqlx::Result<
         let before = store::find_last_pruned(&mut tx).await?;
         let first_retained = store::find_first_since(&mut tx, cutoff).await?;
         let last = first_retained.map_or(head.events, |first| first - 1);
-        let last = last.min(before + MAX_BATCH_SIZE);
+        // A row that was not fanned out stays, however old it is.
+        let fanned_out = events::store::find_fanned_out(&mut tx).await?;
+        let last = last.min(before + MAX_BATCH_SIZE).min(fanned_out);
         if last <= before {
             return Ok(removed);
         }

@@ -6,7 +6,8 @@
 
 use super::form::Form;
 use super::objects::{
-    Account, Balance, BalanceTransaction, CallError, Charge, Dispute, List, Refund, Session,
+    Account, Balance, BalanceTransaction, CallError, Charge, Dispute, Invoice, InvoicePayment, List,
+    PaymentIntent, PortalSession, Refund, Session, Subscription,
 };
 use super::pacing::{Pacer, Urgency};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE};
@@ -49,8 +50,12 @@ pub enum StripeError {
 impl StripeError {
     /// Returns whether Stripe refused the call, so that it created nothing, and nor did an earlier call with the same idempotency
     /// key. Only then may a call with a new key take its place.
-    pub(crate) const fn is_refused(&self) -> bool {
-        matches!(self, StripeError::Refused { .. })
+    pub(crate) fn is_refused(&self) -> bool {
+        match self {
+            // An earlier call with the same key was another one, and what became of that is unknown.
+            StripeError::Refused { error, .. } => error.kind != "idempotency_error",
+            StripeError::Unknown(_) | StripeError::Unavailable(_) => false,
+        }
     }
 
     /// Returns whether the same call may succeed if it is sent again.
@@ -135,6 +140,15 @@ impl Client {
         })
     }
 
+    /// Sends every call at once, to a simulator that refuses none.
+    #[cfg(test)]
+    pub(crate) fn without_pacing(self) -> Client {
+        Client {
+            pacer: Pacer::unlimited(),
+            ..self
+        }
+    }
+
     /// Creates the session of a donation. `account` is the connected account that is charged, if it is not our own.
     pub(crate) async fn create_session(
         &self,
@@ -178,6 +192,18 @@ impl Client {
         self.read(call.on_behalf_of(account)).await
     }
 
+    /// Finds a payment intent, with its charge and the balance transaction of that.
+    pub(crate) async fn find_payment_intent(
+        &self,
+        id: &str,
+        urgency: Urgency,
+    ) -> Result<PaymentIntent, StripeError> {
+        let form = Form::new().set("expand[0]", "latest_charge.balance_transaction");
+        let path = format!("/v1/payment_intents/{id}");
+        self.read(Call::get("find payment intent", path, form, urgency))
+            .await
+    }
+
     /// Finds a charge, with its balance transaction.
     pub(crate) async fn find_charge(
         &self,
@@ -202,38 +228,191 @@ impl Client {
     }
 
     /// Finds a refund, with its balance transactions.
-    pub(crate) async fn find_refund(&self, id: &str, urgency: Urgency) -> Result<Refund, StripeError> {
+    pub(crate) async fn find_refund(
+        &self,
+        id: &str,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<Refund, StripeError> {
         let form = Form::new()
             .set("expand[0]", "balance_transaction")
             .set("expand[1]", "failure_balance_transaction");
-        self.read(Call::get(
-            "find refund",
-            format!("/v1/refunds/{id}"),
-            form,
-            urgency,
-        ))
-        .await
+        let call = Call::get("find refund", format!("/v1/refunds/{id}"), form, urgency);
+        self.read(call.on_behalf_of(account)).await
     }
 
-    /// Finds a dispute.
-    pub(crate) async fn find_dispute(&self, id: &str, urgency: Urgency) -> Result<Dispute, StripeError> {
-        let path = format!("/v1/disputes/{id}");
-        self.read(Call::get("find dispute", path, Form::new(), urgency))
+    /// Lists the refunds of a charge, newest first, with their balance transactions. Nobody refunds a charge in more than a
+    /// hundred parts.
+    pub(crate) async fn list_refunds(
+        &self,
+        charge: &str,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<List<Refund>, StripeError> {
+        let form = Form::new()
+            .set("limit", PAGE_SIZE)
+            .set("charge", charge)
+            .set("expand[0]", "data.balance_transaction")
+            .set("expand[1]", "data.failure_balance_transaction");
+        let call = Call::get("list refunds", "/v1/refunds".to_owned(), form, urgency);
+        self.read(call.on_behalf_of(account)).await
+    }
+
+    /// Lists the disputes of a charge, newest first.
+    pub(crate) async fn list_disputes(
+        &self,
+        charge: &str,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<List<Dispute>, StripeError> {
+        let form = Form::new().set("limit", PAGE_SIZE).set("charge", charge);
+        let call = Call::get("list disputes", "/v1/disputes".to_owned(), form, urgency);
+        self.read(call.on_behalf_of(account)).await
+    }
+
+    /// Lists a page of disputes, newest first: those that were opened since a time, in seconds, after the one with the ID
+    /// `after`.
+    pub(crate) async fn list_disputes_since(
+        &self,
+        since: i64,
+        after: Option<&str>,
+    ) -> Result<List<Dispute>, StripeError> {
+        let form = Form::new()
+            .set("limit", PAGE_SIZE)
+            .set("created[gte]", since)
+            .set_some("starting_after", after);
+        let urgency = Urgency::Reconciliation;
+        let call = Call::get("list disputes", "/v1/disputes".to_owned(), form, urgency);
+        self.read(call).await
+    }
+
+    /// Finds a subscription, with its card, its customer's card, and its latest invoice with the payments of that.
+    pub(crate) async fn find_subscription(
+        &self,
+        id: &str,
+        urgency: Urgency,
+    ) -> Result<Subscription, StripeError> {
+        let form = Form::new()
+            .set("expand[0]", "default_payment_method")
+            .set("expand[1]", "customer.invoice_settings.default_payment_method")
+            .set("expand[2]", "latest_invoice.payments");
+        let path = format!("/v1/subscriptions/{id}");
+        self.read(Call::get("find subscription", path, form, urgency))
             .await
     }
 
+    /// Changes a subscription.
+    pub(crate) async fn update_subscription(
+        &self,
+        id: &str,
+        form: Form,
+        key: String,
+        urgency: Urgency,
+    ) -> Result<(), StripeError> {
+        let path = format!("/v1/subscriptions/{id}");
+        let call = Call {
+            urgency,
+            ..Call::post("update subscription", path, form, key)
+        };
+        self.send(&call).await.map(drop)
+    }
+
+    /// Resumes a subscription that Stripe has paused because it could not be collected.
+    pub(crate) async fn resume_subscription(&self, id: &str, key: String) -> Result<(), StripeError> {
+        let path = format!("/v1/subscriptions/{id}/resume");
+        let form = Form::new().set("billing_cycle_anchor", "now");
+        let call = Call::post("resume subscription", path, form, key);
+        self.send(&call).await.map(drop)
+    }
+
+    /// Cancels a subscription at once. It is no error if it was canceled before.
+    pub(crate) async fn cancel_subscription(&self, id: &str) -> Result<(), StripeError> {
+        let path = format!("/v1/subscriptions/{id}");
+        let call = Call {
+            method: Method::DELETE,
+            ..Call::get("cancel subscription", path, Form::new(), Urgency::Donor)
+        };
+        match self.send(&call).await {
+            Err(error) if error.is_not_found() => Ok(()),
+            sent => sent.map(drop),
+        }
+    }
+
+    /// Finds an invoice, with its payments.
+    pub(crate) async fn find_invoice(&self, id: &str, urgency: Urgency) -> Result<Invoice, StripeError> {
+        let form = Form::new().set("expand[0]", "payments");
+        let path = format!("/v1/invoices/{id}");
+        self.read(Call::get("find invoice", path, form, urgency)).await
+    }
+
+    /// Lists the newest paid invoices of a subscription.
+    pub(crate) async fn list_paid_invoices(&self, subscription: &str) -> Result<List<Invoice>, StripeError> {
+        let form = Form::new()
+            .set("subscription", subscription)
+            .set("status", "paid")
+            .set("limit", PAGE_SIZE);
+        let path = "/v1/invoices".to_owned();
+        self.read(Call::get("list invoices", path, form, Urgency::Sweep))
+            .await
+    }
+
+    /// Tries to collect an open invoice now.
+    pub(crate) async fn pay_invoice(&self, id: &str, form: Form, key: String) -> Result<(), StripeError> {
+        let path = format!("/v1/invoices/{id}/pay");
+        self.send(&Call::post("pay invoice", path, form, key))
+            .await
+            .map(drop)
+    }
+
+    /// Lists the invoices that a payment intent pays.
+    pub(crate) async fn list_invoice_payments(
+        &self,
+        payment_intent: &str,
+        urgency: Urgency,
+    ) -> Result<List<InvoicePayment>, StripeError> {
+        let form = Form::new()
+            .set("payment[type]", "payment_intent")
+            .set("payment[payment_intent]", payment_intent);
+        let path = "/v1/invoice_payments".to_owned();
+        self.read(Call::get("list invoice payments", path, form, urgency))
+            .await
+    }
+
+    /// Creates a visit of the page where a customer replaces the card.
+    pub(crate) async fn create_portal_session(
+        &self,
+        form: Form,
+        key: String,
+    ) -> Result<PortalSession, StripeError> {
+        let path = "/v1/billing_portal/sessions".to_owned();
+        self.read(Call::post("create portal session", path, form, key))
+            .await
+    }
+
+    /// Finds a dispute.
+    pub(crate) async fn find_dispute(
+        &self,
+        id: &str,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<Dispute, StripeError> {
+        let path = format!("/v1/disputes/{id}");
+        let call = Call::get("find dispute", path, Form::new(), urgency);
+        self.read(call.on_behalf_of(account)).await
+    }
+
     /// Lists a page of balance transactions, newest first: those created from `since` to `until`, in seconds, after the
-    /// one with the ID `after`.
+    /// one with the ID `after`. Without `until`, up to now by Stripe's clock.
     pub(crate) async fn list_balance_transactions(
         &self,
         since: i64,
-        until: i64,
+        until: Option<i64>,
         after: Option<&str>,
     ) -> Result<List<BalanceTransaction>, StripeError> {
         let form = Form::new()
             .set("limit", PAGE_SIZE)
             .set("created[gte]", since)
-            .set("created[lt]", until)
+            .set_some("created[lt]", until)
             .set_some("starting_after", after);
         let path = "/v1/balance_transactions".to_owned();
         let urgency = Urgency::Reconciliation;
@@ -383,4 +562,19 @@ fn failure(status: StatusCode, body: &[u8]) -> StripeError {
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, StripeError> {
     serde_json::from_slice(body).map_err(|error| StripeError::Unknown(format!("unexpected answer: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_differs_from_an_earlier_one_with_its_key_may_have_created_something() {
+        let failure = |kind: &str| {
+            let body = format!(r#"{{"error":{{"type":"{kind}","message":"Keys for idempotent requests"}}}}"#);
+            failure(StatusCode::BAD_REQUEST, body.as_bytes())
+        };
+        assert!(failure("invalid_request_error").is_refused());
+        assert!(!failure("idempotency_error").is_refused());
+    }
 }

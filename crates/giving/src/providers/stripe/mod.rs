@@ -8,4 +8,4 @@ pub mod settings;
 pub mod signature;
 
 /// The name that is stored with donations and events.
-pub(crate) const NAME: &str = "stripe";
+pub const NAME: &str = "stripe";

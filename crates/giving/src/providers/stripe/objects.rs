@@ -45,7 +45,15 @@ macro_rules! has_id {
     };
 }
 
-has_id!(BalanceTransaction, Charge, PaymentIntent);
+has_id!(
+    BalanceTransaction,
+    Charge,
+    Customer,
+    Invoice,
+    PaymentIntent,
+    PaymentMethod,
+    Subscription
+);
 
 /// Our own texts, which Stripe keeps with an object.
 pub(crate) type Metadata = HashMap<String, String>;
@@ -69,7 +77,31 @@ pub(crate) struct Session {
     pub status: Option<String>,
     #[serde(default)]
     pub metadata: Metadata,
+    /// `paid`, `unpaid` or `no_payment_required`.
+    #[serde(default)]
+    pub payment_status: String,
     pub payment_intent: Option<Reference<PaymentIntent>>,
+    /// The subscription that it started, and the first invoice of that.
+    pub subscription: Option<Reference<Subscription>>,
+    pub invoice: Option<Reference<Invoice>>,
+}
+
+impl Session {
+    /// Returns the payment page, if it can still be paid there.
+    pub(crate) fn open_url(&self) -> Option<String> {
+        self.url
+            .clone()
+            .filter(|_| self.status.as_deref() == Some("open"))
+    }
+
+    /// Returns whether the donor was done, and the payment failed afterwards. Only if the payment was asked for.
+    pub(crate) fn was_refused(&self) -> bool {
+        let intent = self.payment_intent.as_ref().and_then(Reference::object);
+        self.status.as_deref() == Some("complete")
+            && intent.is_some_and(|intent| {
+                matches!(intent.status.as_str(), "requires_payment_method" | "canceled")
+            })
+    }
 }
 
 /// An attempt to collect an amount.
@@ -79,6 +111,8 @@ pub(crate) struct PaymentIntent {
     /// `succeeded`, `processing`, `requires_payment_method`, `canceled` and others.
     pub status: String,
     pub latest_charge: Option<Reference<Charge>>,
+    /// Why the last attempt failed.
+    pub last_payment_error: Option<CallError>,
 }
 
 /// A charge of a card or a bank account.
@@ -96,8 +130,161 @@ pub(crate) struct Charge {
     pub status: String,
     #[serde(default)]
     pub metadata: Metadata,
+    pub payment_intent: Option<Reference<PaymentIntent>>,
     /// Absent until Stripe knows its fee.
     pub balance_transaction: Option<Reference<BalanceTransaction>>,
+    pub payment_method_details: Option<PaymentMethodDetails>,
+}
+
+impl Charge {
+    /// Returns the fingerprint of its card, which tells cards apart and says nothing about their numbers.
+    pub(crate) fn card(&self) -> Option<&str> {
+        let details = self.payment_method_details.as_ref()?;
+        details.card.as_ref()?.fingerprint.as_deref()
+    }
+}
+
+/// How a charge was paid.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PaymentMethodDetails {
+    pub card: Option<Card>,
+}
+
+/// The card of a charge.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Card {
+    pub fingerprint: Option<String>,
+}
+
+/// A payment that is collected every month. Its metadata has our texts.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Subscription {
+    pub id: String,
+    /// `active`, `past_due`, `unpaid`, `paused`, `canceled`, `incomplete` and others.
+    pub status: String,
+    #[serde(default)]
+    pub metadata: Metadata,
+    pub livemode: bool,
+    /// The time in seconds.
+    pub created: i64,
+    pub customer: Reference<Customer>,
+    pub items: List<SubscriptionItem>,
+    pub latest_invoice: Option<Reference<Invoice>>,
+    pub pause_collection: Option<PauseCollection>,
+    /// In seconds.
+    pub canceled_at: Option<i64>,
+    pub cancellation_details: Option<CancellationDetails>,
+    pub default_payment_method: Option<Reference<PaymentMethod>>,
+}
+
+/// What is collected, for which period.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct SubscriptionItem {
+    pub id: String,
+    /// In seconds.
+    pub current_period_end: i64,
+    pub price: Price,
+    pub quantity: Option<i64>,
+}
+
+/// An amount for each period.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Price {
+    pub unit_amount: Option<i64>,
+    pub product: String,
+}
+
+/// A pause in which invoices are void.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct PauseCollection {
+    /// In seconds. Without it, the pause has no end.
+    pub resumes_at: Option<i64>,
+}
+
+/// Why a subscription was canceled.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct CancellationDetails {
+    /// `cancellation_requested`, `payment_failed` or `payment_disputed`.
+    pub reason: Option<String>,
+}
+
+/// Whose card is charged.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Customer {
+    pub id: String,
+    pub invoice_settings: Option<InvoiceSettings>,
+}
+
+/// How the invoices of a customer are paid.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct InvoiceSettings {
+    pub default_payment_method: Option<Reference<PaymentMethod>>,
+}
+
+/// A card or a bank account.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PaymentMethod {
+    pub id: String,
+    pub card: Option<SavedCard>,
+}
+
+/// When a saved card expires.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(crate) struct SavedCard {
+    pub exp_month: i8,
+    pub exp_year: i16,
+}
+
+/// What a subscription collects once.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Invoice {
+    pub id: String,
+    /// `draft`, `open`, `paid`, `void` or `uncollectible`.
+    pub status: Option<String>,
+    /// `subscription_create` for the first one of a subscription.
+    pub billing_reason: Option<String>,
+    pub amount_paid: i64,
+    pub currency: String,
+    pub attempt_count: i64,
+    /// In seconds.
+    pub next_payment_attempt: Option<i64>,
+    pub parent: Option<InvoiceParent>,
+    /// If the call asked for them.
+    pub payments: Option<List<InvoicePayment>>,
+}
+
+/// What an invoice belongs to.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct InvoiceParent {
+    pub subscription_details: Option<SubscriptionDetails>,
+}
+
+/// The subscription of an invoice, with its metadata when the invoice was made.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct SubscriptionDetails {
+    pub subscription: Reference<Subscription>,
+    pub metadata: Option<Metadata>,
+}
+
+/// A payment of an invoice.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct InvoicePayment {
+    pub invoice: Reference<Invoice>,
+    /// `open`, `paid` or `canceled`.
+    pub status: String,
+    pub payment: PaymentOfInvoice,
+}
+
+/// How an invoice is paid.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PaymentOfInvoice {
+    pub payment_intent: Option<Reference<PaymentIntent>>,
+}
+
+/// A visit of the customer portal.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PortalSession {
+    pub url: String,
 }
 
 /// A change of our balance at Stripe.
@@ -120,9 +307,18 @@ pub(crate) struct Refund {
     pub amount: i64,
     /// `pending`, `succeeded`, `failed`, `requires_action` or `canceled`.
     pub status: Option<String>,
+    #[serde(default)]
+    pub metadata: Metadata,
     pub charge: Option<Reference<Charge>>,
     pub balance_transaction: Option<Reference<BalanceTransaction>>,
     pub failure_balance_transaction: Option<Reference<BalanceTransaction>>,
+}
+
+impl Refund {
+    /// Returns whether its money came back, or never left.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.status.as_deref(), Some("failed" | "canceled"))
+    }
 }
 
 /// A donor's objection to a charge at the bank.
@@ -140,6 +336,15 @@ pub(crate) struct Dispute {
     /// None for an inquiry, one after the withdrawal, two if the money came back.
     #[serde(default)]
     pub balance_transactions: Vec<BalanceTransaction>,
+}
+
+impl Dispute {
+    /// Returns whether the bank returned what it had withdrawn.
+    pub(crate) fn is_returned(&self) -> bool {
+        self.balance_transactions
+            .iter()
+            .any(|transaction| transaction.amount > 0)
+    }
 }
 
 /// What the operator has to send to the bank.

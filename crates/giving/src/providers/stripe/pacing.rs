@@ -33,10 +33,31 @@ impl Urgency {
 }
 
 /// The calls of the last second, by operation.
-#[derive(Debug, Default)]
-pub(crate) struct Pacer(Mutex<HashMap<&'static str, VecDeque<Instant>>>);
+#[derive(Debug)]
+pub(crate) struct Pacer {
+    calls: Mutex<HashMap<&'static str, VecDeque<Instant>>>,
+    limit: fn(Urgency) -> usize,
+}
+
+impl Default for Pacer {
+    fn default() -> Pacer {
+        Pacer {
+            calls: Mutex::default(),
+            limit: Urgency::limit,
+        }
+    }
+}
 
 impl Pacer {
+    /// Lets every call be sent at once, to a simulator that refuses none.
+    #[cfg(test)]
+    pub(crate) fn unlimited() -> Pacer {
+        Pacer {
+            limit: |_| usize::MAX,
+            ..Pacer::default()
+        }
+    }
+
     /// Waits until a call of this operation may be sent, and counts it.
     pub(crate) async fn admit(&self, operation: &'static str, urgency: Urgency) {
         while let Some(wait) = self.try_admit(operation, urgency, Instant::now()) {
@@ -46,7 +67,7 @@ impl Pacer {
 
     /// Counts a call that may be sent now. Otherwise, returns how long to wait before trying again.
     fn try_admit(&self, operation: &'static str, urgency: Urgency, now: Instant) -> Option<Duration> {
-        let mut operations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut operations = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let calls = operations.entry(operation).or_default();
         while calls
             .front()
@@ -54,7 +75,7 @@ impl Pacer {
         {
             calls.pop_front();
         }
-        let limit = urgency.limit();
+        let limit = (self.limit)(urgency);
         if calls.len() < limit {
             calls.push_back(now);
             return None;

@@ -8,6 +8,8 @@ use thiserror::Error;
 pub const API_BASE: &str = "https://api.stripe.com";
 /// The origin of Stripe's payment page.
 const PAYMENT_PAGE: &str = "https://checkout.stripe.com";
+/// The origin of the page where donors replace their card.
+const PORTAL: &str = "https://billing.stripe.com";
 
 /// Why the settings of Stripe cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -20,8 +22,12 @@ pub enum InvalidStripe {
         "stripe.webhook_secret is not the signing secret of an endpoint; set it to the one that begins with whsec_, from the page of the webhook in Stripe's dashboard"
     )]
     WebhookSecret,
-    #[error("stripe.account is {0:?}; set it to platform")]
+    #[error("stripe.account is {0:?}; set it to platform or connect")]
     Account(String),
+    #[error(
+        "stripe.account is connect, but stripe.connect_webhook_secret is not the signing secret of an endpoint for events on connected accounts; set it to the one that begins with whsec_"
+    )]
+    ConnectSecret,
 }
 
 /// The keys of the operator's account, and where to use them.
@@ -30,14 +36,19 @@ pub struct StripeSettings {
     pub secret_key: SecretString,
     /// Signs the events that Stripe sends.
     pub webhook_secret: SecretString,
-    /// `platform`: donations are made to the operator, who passes them on.
+    /// How often Stripe tries to collect a payment of a monthly gift.
+    pub payment_attempts: i64,
+    /// Signs the events of connected accounts. Empty if there are none.
+    pub connect_webhook_secret: SecretString,
+    /// `platform`: donations are made to the operator, who passes them on. `connect`: a nonprofit with an account of its own is
+    /// charged there.
     pub account: String,
     pub api_base: String,
 }
 
 impl StripeSettings {
     /// Checks the settings, and returns the mode of the key.
-    pub(crate) fn mode(&self) -> Result<Mode, InvalidStripe> {
+    pub fn mode(&self) -> Result<Mode, InvalidStripe> {
         let key = self.secret_key.expose_secret();
         let mode = if key.starts_with("sk_test_") || key.starts_with("rk_test_") {
             Mode::Test
@@ -49,18 +60,34 @@ impl StripeSettings {
         if !self.webhook_secret.expose_secret().starts_with("whsec_") {
             return Err(InvalidStripe::WebhookSecret);
         }
-        if self.account != "platform" {
-            return Err(InvalidStripe::Account(self.account.clone()));
+        match self.account.as_str() {
+            "platform" => {}
+            "connect" if self.connect_webhook_secret.expose_secret().starts_with("whsec_") => {}
+            "connect" => return Err(InvalidStripe::ConnectSecret),
+            other => return Err(InvalidStripe::Account(other.to_owned())),
         }
         Ok(mode)
     }
 
+    /// Returns whether nonprofits are charged on their own accounts.
+    pub fn is_connect(&self) -> bool {
+        self.account == "connect"
+    }
+
     /// Returns the origin of the payment page. A simulator of Stripe has its page where its API is.
     pub fn payment_page_origin(&self) -> &str {
-        if self.api_base.trim_end_matches('/') == API_BASE {
-            PAYMENT_PAGE
-        } else {
-            self.api_base.trim_end_matches('/')
+        self.page_origin(PAYMENT_PAGE)
+    }
+
+    /// Returns the origin of the page where donors replace their card.
+    pub fn portal_origin(&self) -> &str {
+        self.page_origin(PORTAL)
+    }
+
+    fn page_origin<'a>(&'a self, origin: &'a str) -> &'a str {
+        match self.api_base.trim_end_matches('/') {
+            API_BASE => origin,
+            simulator => simulator,
         }
     }
 
@@ -70,6 +97,8 @@ impl StripeSettings {
         StripeSettings {
             secret_key: secret_key.into(),
             webhook_secret: webhook_secret.into(),
+            connect_webhook_secret: "".into(),
+            payment_attempts: 4,
             account: "platform".to_owned(),
             api_base: API_BASE.to_owned(),
         }
@@ -97,6 +126,16 @@ mod tests {
             account: "connect".to_owned(),
             ..StripeSettings::for_tests("sk_test_1", "whsec_1")
         };
-        assert!(matches!(connect.mode(), Err(InvalidStripe::Account(_))));
+        assert_eq!(connect.mode(), Err(InvalidStripe::ConnectSecret));
+        let connect = StripeSettings {
+            connect_webhook_secret: "whsec_2".into(),
+            ..connect
+        };
+        assert_eq!(connect.mode(), Ok(Mode::Test));
+        let other = StripeSettings {
+            account: "custom".to_owned(),
+            ..connect
+        };
+        assert!(matches!(other.mode(), Err(InvalidStripe::Account(_))));
     }
 }

@@ -1,0 +1,87 @@
+"""Verifies the signatures of webhooks."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .errors import CausewayError
+
+
+class WebhookVerificationError(CausewayError):
+    """The webhook was not sent by the server, was changed on its way, or is too old. Answer with status 400 and ignore it."""
+
+
+@dataclass(frozen=True)
+class WebhookEvent:
+    """An event."""
+
+    id: str
+    """The ID of the event. Store it: a webhook that arrives twice has the same."""
+    type: str
+    """What happened, such as donation.succeeded."""
+    timestamp: str
+    """When it happened. It strictly increases for one donation, fundraiser or nonprofit."""
+    data: dict[str, Any]
+    """What is about the donation, fundraiser or nonprofit. Amounts are in cents."""
+
+
+def verify_webhook(
+    body: bytes | str,
+    headers: Mapping[str, str],
+    secret: str | Sequence[str],
+    *,
+    tolerance: float = 300,
+    now: float | None = None,
+) -> WebhookEvent:
+    """Verifies the signature of a webhook, and returns its event.
+
+    Args:
+        body: The body as it arrived, before it is parsed.
+        headers: The headers of the request.
+        secret: The secret of the endpoint, which starts with whsec_. May be a list while you replace one.
+        tolerance: The age in seconds up to which a webhook is accepted, and how far in the future.
+        now: The current time in seconds.
+
+    Raises:
+        WebhookVerificationError: The webhook must be ignored.
+    """
+    found = {name.lower(): value for name, value in headers.items()}
+    for name in ("webhook-id", "webhook-timestamp", "webhook-signature"):
+        if not found.get(name):
+            raise WebhookVerificationError(f"The header {name} is missing.")
+    id, timestamp, signatures = (found[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
+    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12):
+        raise WebhookVerificationError("The header webhook-timestamp is not a number of seconds.")
+    if abs((time.time() if now is None else now) - int(timestamp)) > tolerance:
+        raise WebhookVerificationError("The webhook is too old, or the clock of this machine is wrong.")
+    content = body.encode() if isinstance(body, str) else bytes(body)
+    signed = f"{id}.{timestamp}.".encode() + content
+    for one in [secret] if isinstance(secret, str) else secret:
+        digest = hmac.new(_decode_secret(one), signed, hashlib.sha256).digest()
+        expected = b"v1," + base64.b64encode(digest)
+        for signature in signatures.split(" "):
+            if hmac.compare_digest(expected, signature.encode(errors="replace")):
+                return WebhookEvent(id=id, **_parse(content))
+    raise WebhookVerificationError("No signature matches. Pass the body as it arrived, and the secret of this endpoint.")
+
+
+def _parse(body: bytes) -> dict[str, Any]:
+    event = json.loads(body)
+    # The partner format is flat.
+    return {"type": event.get("type", ""), "timestamp": event.get("timestamp", ""), "data": event.get("data", event)}
+
+
+def _decode_secret(secret: str) -> bytes:
+    try:
+        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+    except binascii.Error:
+        key = b""
+    if not key:
+        raise ValueError("This is not a webhook secret. It starts with whsec_.")
+    return key
