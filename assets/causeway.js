@@ -50,6 +50,11 @@ for (const note of document.querySelectorAll('[data-zone]')) {
   note.textContent = note.dataset.zone.replace('{zone}', zone.value);
 }
 
+// Public pages are the same for everybody, and offer to sign in.
+if (document.cookie.split('; ').includes('causeway_signed_in=1')) {
+  for (const label of document.querySelectorAll('[data-signed-in]')) label.textContent = label.dataset.signedIn;
+}
+
 // Moves the focus to the list of errors.
 document.getElementById('form-errors')?.focus();
 

@@ -5,6 +5,7 @@ use crate::dashboard::emails::{send_link_to, send_notice};
 use crate::dashboard::settings::verify_password;
 use crate::dashboard::settings_page::{Forms, PATH, show};
 use crate::http::client::Client;
+use crate::http::destination::Destination;
 use crate::http::error::Result;
 use crate::http::params;
 use crate::web::flash::Flash;
@@ -59,7 +60,8 @@ pub async fn request(
         let admitted = app.access.attempts.email(&email, network, app.clock.instant());
         if admitted.await.is_ok() {
             if let Some(account) = store::find_by_id(&app.db, user.account).await? {
-                send_link_to(&app, &account, &email, Purpose::ChangeEmail).await?;
+                let nowhere = Destination::default();
+                send_link_to(&app, &account, &email, Purpose::ChangeEmail, &nowhere).await?;
             }
             let lead = fill(t.email_change_sent, &[("email", &email)]);
             let page =

@@ -1,22 +1,35 @@
 //! The emails that pages of the dashboard send.
 
 use crate::app::App;
+use crate::http::destination::Destination;
 use crate::web::texts::{EN, fill};
 use access::accounts::Account;
 use access::accounts::links::{Purpose, store};
 use access::accounts::token::Token;
 use platform::mail::Email;
 
-/// Sends a link to the owner of an account; an account without an email address gets none.
-pub async fn send_link(app: &App, account: &Account, purpose: Purpose) -> sqlx::Result<()> {
+/// Sends a link to the owner of an account; an account without an email address gets none. The link carries where the owner
+/// wanted to go.
+pub async fn send_link(
+    app: &App,
+    account: &Account,
+    purpose: Purpose,
+    destination: &Destination,
+) -> sqlx::Result<()> {
     match &account.email {
-        Some(email) => send_link_to(app, account, email, purpose).await,
+        Some(email) => send_link_to(app, account, email, purpose, destination).await,
         None => Ok(()),
     }
 }
 
 /// Sends a link to an email address, which is a new one if the purpose is to change it.
-pub async fn send_link_to(app: &App, account: &Account, email: &str, purpose: Purpose) -> sqlx::Result<()> {
+pub async fn send_link_to(
+    app: &App,
+    account: &Account,
+    email: &str,
+    purpose: Purpose,
+    destination: &Destination,
+) -> sqlx::Result<()> {
     let token = Token::generate();
     let new_email = (purpose == Purpose::ChangeEmail).then_some(email);
     let now = app.clock.millis();
@@ -32,6 +45,7 @@ pub async fn send_link_to(app: &App, account: &Account, email: &str, purpose: Pu
     };
     // The token is in the query, which is never logged.
     let link = format!("{}{path}?token={}", app.site.public_url, token.expose());
+    let link = destination.add_to(&link);
     app.mail.send(&Email::new(
         email,
         fill(subject, &[("site", &app.config.site.name)]),

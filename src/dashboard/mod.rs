@@ -22,3 +22,4 @@ pub mod two_factor;
 pub mod uploads;
 pub mod usage;
 pub mod webhooks;
+pub mod welcome;

@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::dashboard::emails::send_link;
 use crate::dashboard::sign_in::start_session;
 use crate::http::client::Client;
+use crate::http::destination::Destination;
 use crate::http::error::Result;
 use crate::http::params;
 use crate::http::session::Browser;
@@ -23,18 +24,21 @@ use ipnet::IpNet;
 use platform::email_address::EmailAddress;
 
 /// `GET /dashboard/reset`
-pub async fn request_page(State(app): State<App>, layout: Layout) -> FormPage {
+pub async fn request_page(State(app): State<App>, layout: Layout, destination: Destination) -> FormPage {
     let t = &layout.t.accounts;
     if !app.mail.is_on() {
         return FormPage::without_form(layout, t.reset_title)
             .lead(t.reset_without_email)
-            .link("/dashboard/sign-in", t.sign_in);
+            .link(destination.add_to("/dashboard/sign-in"), t.sign_in);
     }
-    let field = Field::text("who", t.username_or_email).autocomplete("username");
-    let form = Form::new("/dashboard/reset", t.reset_send, vec![field]);
+    let fields = vec![
+        Field::text("who", t.username_or_email).autocomplete("username"),
+        Field::hidden("next", destination.as_str()),
+    ];
+    let form = Form::new("/dashboard/reset", t.reset_send, fields);
     FormPage::new(layout, t.reset_title, form)
         .lead(t.reset_lead)
-        .link("/dashboard/sign-in", t.sign_in)
+        .link(destination.add_to("/dashboard/sign-in"), t.sign_in)
 }
 
 /// `POST /dashboard/reset`
@@ -45,14 +49,16 @@ pub async fn request(
     data: FormData,
 ) -> FormPage {
     let identifier = data.trimmed("who").to_lowercase();
-    tokio::spawn(send_links(app, identifier, network));
+    let destination = Destination::new(data.text("next"));
     let t = &layout.t.accounts;
-    FormPage::without_form(layout, t.reset_sent_title)
+    let page = FormPage::without_form(layout, t.reset_sent_title)
         .lead(t.reset_sent)
-        .link("/dashboard/sign-in", t.sign_in)
+        .link(destination.add_to("/dashboard/sign-in"), t.sign_in);
+    tokio::spawn(send_links(app, identifier, network, destination));
+    page
 }
 
-async fn send_links(app: App, identifier: String, network: IpNet) {
+async fn send_links(app: App, identifier: String, network: IpNet, destination: Destination) {
     if app
         .access
         .attempts
@@ -72,7 +78,7 @@ async fn send_links(app: App, identifier: String, network: IpNet) {
     };
     let sent = async {
         for account in found? {
-            send_link(&app, &account, Purpose::Reset).await?;
+            send_link(&app, &account, Purpose::Reset, &destination).await?;
         }
         Ok::<(), sqlx::Error>(())
     };
@@ -82,11 +88,18 @@ async fn send_links(app: App, identifier: String, network: IpNet) {
 }
 
 /// `GET /dashboard/reset/set?token=`
-pub async fn set_page(State(app): State<App>, layout: Layout, RawQuery(query): RawQuery) -> Result<Response> {
+pub async fn set_page(
+    State(app): State<App>,
+    layout: Layout,
+    RawQuery(query): RawQuery,
+    destination: Destination,
+) -> Result<Response> {
     let token = token(query);
     let found = links::store::find(&app.db, &token, Purpose::Reset, app.clock.millis()).await?;
     Ok(match found {
-        Some((_, username)) => set_with(&layout, set_form(&layout, &token), &username).into_response(),
+        Some((_, username)) => {
+            set_with(&layout, set_form(&layout, &token, &destination), &username).into_response()
+        }
         None => stale(layout),
     })
 }
@@ -99,6 +112,7 @@ pub async fn set(
     data: FormData,
 ) -> Result<Response> {
     let token = data.text("token");
+    let destination = Destination::new(data.text("next"));
     let now = app.clock.millis();
     let Some((id, username)) = links::store::find(&app.db, token, Purpose::Reset, now).await? else {
         return Ok(stale(layout));
@@ -106,7 +120,7 @@ pub async fn set(
     let password = match NewPassword::parse(data.text("password"), &username) {
         Ok(password) => password,
         Err(error) => {
-            let mut form = set_form(&layout, token);
+            let mut form = set_form(&layout, token, &destination);
             form.add_error("password", error.to_string());
             return Ok(set_with(&layout, form, &username).invalid());
         }
@@ -116,14 +130,8 @@ pub async fn set(
         return Ok(stale(layout));
     }
     let proof = VerifiedPassword::new(id, hash);
-    start_session(
-        &app,
-        &proof,
-        &browser.expected(),
-        Flash::PasswordChanged,
-        "/dashboard",
-    )
-    .await
+    let page = destination.or("/dashboard");
+    start_session(&app, &proof, &browser.expected(), Flash::PasswordChanged, page).await
 }
 
 /// `GET /dashboard/confirm?token=`: shows a button, because programs that scan emails also open links.
@@ -131,6 +139,7 @@ pub async fn confirm_page(
     State(app): State<App>,
     layout: Layout,
     RawQuery(query): RawQuery,
+    destination: Destination,
 ) -> Result<Response> {
     let token = token(query);
     let found = links::store::find(&app.db, &token, Purpose::Confirm, app.clock.millis()).await?;
@@ -138,11 +147,11 @@ pub async fn confirm_page(
         return Ok(stale(layout));
     }
     let t = &layout.t.accounts;
-    let form = Form::new(
-        "/dashboard/confirm",
-        t.confirm,
-        vec![Field::hidden("token", token)],
-    );
+    let fields = vec![
+        Field::hidden("token", token),
+        Field::hidden("next", destination.as_str()),
+    ];
+    let form = Form::new("/dashboard/confirm", t.confirm, fields);
     Ok(FormPage::new(layout, t.confirm_title, form).into_response())
 }
 
@@ -152,7 +161,7 @@ pub async fn confirm(State(app): State<App>, layout: Layout, data: FormData) -> 
     let found = links::store::find(&app.db, token, Purpose::Confirm, now).await?;
     match found {
         Some((id, _)) if changes::confirm(&app.db, token, id, now).await? => {
-            let target = Redirect::to("/dashboard/sign-in");
+            let target = Redirect::to(&Destination::new(data.text("next")).add_to("/dashboard/sign-in"));
             Ok((Flash::EmailConfirmed.cookie(&app.site.public_url), target).into_response())
         }
         _ => Ok(stale(layout)),
@@ -167,10 +176,11 @@ fn token(query: Option<String>) -> String {
         .into_owned()
 }
 
-fn set_form(layout: &Layout, token: &str) -> Form {
+fn set_form(layout: &Layout, token: &str, destination: &Destination) -> Form {
     let t = &layout.t.accounts;
     let fields = vec![
         Field::hidden("token", token),
+        Field::hidden("next", destination.as_str()),
         Field::password("password", t.new_password, "new-password").hint(t.password_hint),
     ];
     Form::new("/dashboard/reset/set", t.set_password, fields)

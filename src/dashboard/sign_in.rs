@@ -3,8 +3,8 @@
 use crate::app::App;
 use crate::dashboard::emails::send_link;
 use crate::http::client::Client;
+use crate::http::destination::Destination;
 use crate::http::error::Result;
-use crate::http::params;
 use crate::http::session::{self, Browser, SignIn};
 use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
@@ -16,8 +16,8 @@ use access::accounts::password::NewPassword;
 use access::accounts::store::{self, NewAccount};
 use access::accounts::two_factor::store as two_factor;
 use access::accounts::verified_password::VerifiedPassword;
-use access::accounts::{SignUp, Username};
-use axum::extract::{RawQuery, State};
+use access::accounts::{Account, SignUp, Username};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use ipnet::IpNet;
@@ -25,14 +25,16 @@ use platform::email_address::EmailAddress;
 
 /// The path of the second step.
 pub const CODE_PATH: &str = "/dashboard/sign-in/code";
+/// The page that asks what a new account is for.
+const WELCOME_PATH: &str = "/dashboard/welcome";
 
 /// `GET /dashboard/sign-up`
-pub async fn sign_up_page(State(app): State<App>, layout: Layout) -> FormPage {
+pub async fn sign_up_page(State(app): State<App>, layout: Layout, destination: Destination) -> FormPage {
     if app.config.accounts.sign_up == SignUp::Closed {
-        return closed(layout);
+        return closed(layout, &destination);
     }
-    let form = sign_up_form(&app, &layout);
-    sign_up_with(&app, layout, form)
+    let form = sign_up_form(&app, &layout, &destination);
+    sign_up_with(&app, layout, form, &destination)
 }
 
 /// `POST /dashboard/sign-up`
@@ -43,16 +45,17 @@ pub async fn sign_up(
     browser: Browser,
     data: FormData,
 ) -> Result<Response> {
+    let destination = Destination::new(data.text("next"));
     if app.config.accounts.sign_up == SignUp::Closed {
-        return Ok((StatusCode::FORBIDDEN, closed(layout)).into_response());
+        return Ok((StatusCode::FORBIDDEN, closed(layout, &destination)).into_response());
     }
-    let mut form = sign_up_form(&app, &layout).with_values(&data);
+    let mut form = sign_up_form(&app, &layout, &destination).with_values(&data);
     let Some((username, email, password)) = parse_sign_up(&app, &layout, &data, &mut form) else {
-        return Ok(sign_up_with(&app, layout, form).invalid());
+        return Ok(sign_up_with(&app, layout, form, &destination).invalid());
     };
     if let Err(wait) = app.access.attempts.sign_up(network, app.clock.instant()).await {
         form.add_form_error(retry_message(&layout, wait));
-        return Ok(sign_up_with(&app, layout, form).too_many_requests(wait.0));
+        return Ok(sign_up_with(&app, layout, form, &destination).too_many_requests(wait.0));
     }
     let needs_confirmation = app.config.accounts.requires_confirmation();
     let hash = app.access.hashing.hash(password).await;
@@ -65,10 +68,12 @@ pub async fn sign_up(
     };
     if let Some(id) = store::insert(&app.db, &account, app.clock.millis()).await? {
         if needs_confirmation {
-            return ask_to_confirm(&app, layout, username.as_str(), network).await;
+            let destination = Destination::new(destination.or(WELCOME_PATH));
+            return ask_to_confirm(&app, layout, username.as_str(), network, &destination).await;
         }
         let proof = VerifiedPassword::new(id, hash);
-        return start_session(&app, &proof, &browser.expected(), Flash::Welcome, "/dashboard").await;
+        let page = destination.or(WELCOME_PATH);
+        return start_session(&app, &proof, &browser.expected(), Flash::Welcome, page).await;
     }
     // If the button was pressed twice, the account was created a moment ago with the same password. An older account
     // must use the sign-in page, which limits attempts.
@@ -78,24 +83,23 @@ pub async fn sign_up(
     let proof = VerifiedPassword::verify(&app.access.hashing, taken.as_ref(), data.text("password")).await;
     match taken.zip(proof) {
         Some((account, _)) if account.confirmed_at.is_none() => {
-            ask_to_confirm(&app, layout, &account.username, network).await
+            ask_to_confirm(&app, layout, &account.username, network, &destination).await
         }
         Some((_, proof)) => {
-            start_session(&app, &proof, &browser.expected(), Flash::Welcome, "/dashboard").await
+            let page = destination.or(WELCOME_PATH);
+            start_session(&app, &proof, &browser.expected(), Flash::Welcome, page).await
         }
         None => {
             form.add_error("username", layout.t.accounts.username_taken);
-            Ok(sign_up_with(&app, layout, form).invalid())
+            Ok(sign_up_with(&app, layout, form, &destination).invalid())
         }
     }
 }
 
 /// `GET /dashboard/sign-in`
-pub async fn sign_in_page(State(app): State<App>, layout: Layout, RawQuery(query): RawQuery) -> FormPage {
-    let query = query.unwrap_or_default();
-    let next = params::values(&query, "next").next().unwrap_or_default();
-    let form = sign_in_form(&layout, &next);
-    sign_in_with(&app, layout, form)
+pub async fn sign_in_page(State(app): State<App>, layout: Layout, destination: Destination) -> FormPage {
+    let form = sign_in_form(&layout, &destination);
+    sign_in_with(&app, layout, form, &destination)
 }
 
 /// `POST /dashboard/sign-in`
@@ -107,24 +111,24 @@ pub async fn sign_in(
     headers: HeaderMap,
     data: FormData,
 ) -> Result<Response> {
-    let mut form = sign_in_form(&layout, data.text("next")).with_values(&data);
-    let username = data.trimmed("username").to_lowercase();
+    let destination = Destination::new(data.text("next"));
+    let mut form = sign_in_form(&layout, &destination).with_values(&data);
+    let typed = data.trimmed("username").to_lowercase();
+    let account = find_account(&app, &typed).await?;
+    // Attempts with the username and with the email address are attempts on the same account.
+    let username = account.as_ref().map_or(typed, |account| account.username.clone());
     let admitted = app
         .access
         .attempts
         .sign_in(&username, network, app.clock.instant());
     if let Err(wait) = admitted.await {
         form.add_form_error(retry_message(&layout, wait));
-        return Ok(sign_in_with(&app, layout, form).too_many_requests(wait.0));
+        return Ok(sign_in_with(&app, layout, form, &destination).too_many_requests(wait.0));
     }
-    let account = match Username::parse(&username) {
-        Ok(username) => store::find(&app.db, username.as_str()).await?,
-        Err(_) => None,
-    };
     let proof = VerifiedPassword::verify(&app.access.hashing, account.as_ref(), data.text("password")).await;
     let Some((account, proof)) = account.zip(proof) else {
         form.add_form_error(layout.t.accounts.wrong_credentials);
-        return Ok(sign_in_with(&app, layout, form).invalid());
+        return Ok(sign_in_with(&app, layout, form, &destination).invalid());
     };
     // With a second factor, the password alone does not make a network trusted.
     if !two_factor::is_on(&app.db, account.id).await? {
@@ -137,22 +141,41 @@ pub async fn sign_in(
     if account.suspended_at.is_some() {
         let reason = account.suspend_reason.as_deref().unwrap_or_default();
         form.add_form_error(fill(layout.t.accounts.suspended, &[("reason", reason)]));
-        return Ok((StatusCode::FORBIDDEN, sign_in_with(&app, layout, form)).into_response());
+        return Ok((
+            StatusCode::FORBIDDEN,
+            sign_in_with(&app, layout, form, &destination),
+        )
+            .into_response());
     }
     if account.confirmed_at.is_none() {
-        return ask_to_confirm(&app, layout, &account.username, network).await;
+        return ask_to_confirm(&app, layout, &account.username, network, &destination).await;
     }
-    let next = Some(data.text("next")).filter(|next| session::is_dashboard_path(next));
     // End the previous session of this browser, if any: it gets a new cookie.
     session::forget(&app, &headers).await?;
-    start_session(
-        &app,
-        &proof,
-        &browser,
-        Flash::SignedIn,
-        next.unwrap_or("/dashboard"),
-    )
-    .await
+    let page = destination.or(home_of(&account));
+    start_session(&app, &proof, &browser, Flash::SignedIn, page).await
+}
+
+/// Finds an account by its username or by its confirmed email address, if no other account has the same one.
+async fn find_account(app: &App, typed: &str) -> sqlx::Result<Option<Account>> {
+    if let Ok(username) = Username::parse(typed) {
+        return store::find(&app.db, username.as_str()).await;
+    }
+    let Ok(email) = EmailAddress::parse(typed) else {
+        return Ok(None);
+    };
+    let mut accounts = store::list_by_email(&app.db, &email.normalized()).await?;
+    accounts.retain(|account| account.confirmed_at.is_some());
+    Ok(accounts.pop().filter(|_| accounts.is_empty()))
+}
+
+/// Returns where people with this account begin.
+pub fn home_of(account: &Account) -> &'static str {
+    if account.operator {
+        "/dashboard/operator"
+    } else {
+        "/dashboard"
+    }
 }
 
 /// `GET /dashboard/sign-out`
@@ -169,26 +192,26 @@ pub async fn sign_out(State(app): State<App>, headers: HeaderMap) -> Result<Resp
     Ok((Flash::SignedOut.cookie(&app.site.public_url), removal, target).into_response())
 }
 
-/// Starts a session and redirects to `next`; to the second step if it is missing; or to the sign-in page if the password
+/// Starts a session and redirects to a page; to the second step if it is missing; or to the sign-in page if the password
 /// was changed in the meantime.
 pub async fn start_session(
     app: &App,
     proof: &VerifiedPassword,
     browser: &Browser,
     flash: Flash,
-    next: &str,
+    page: &str,
 ) -> Result<Response> {
     Ok(match session::begin(app, proof, browser).await? {
         SignIn::Started(cookies) => {
-            (flash.cookie(&app.site.public_url), cookies, Redirect::to(next)).into_response()
+            (flash.cookie(&app.site.public_url), cookies, Redirect::to(page)).into_response()
         }
         SignIn::NeedsSecondFactor(cookies) => {
-            let next = Some(next).filter(|next| session::is_dashboard_path(next));
-            let next = next.map(|next| format!("?next={next}")).unwrap_or_default();
-            let target = Redirect::to(&format!("{CODE_PATH}{next}"));
+            let target = Redirect::to(&Destination::new(page).add_to(CODE_PATH));
             (cookies, target).into_response()
         }
-        SignIn::PasswordChanged => Redirect::to("/dashboard/sign-in").into_response(),
+        SignIn::PasswordChanged => {
+            Redirect::to(&Destination::new(page).add_to("/dashboard/sign-in")).into_response()
+        }
     })
 }
 
@@ -202,12 +225,18 @@ pub fn retry_message(layout: &Layout, wait: RetryAfter) -> String {
 }
 
 /// Sends a confirmation link, unless too many were sent. The response is the same in both cases.
-async fn ask_to_confirm(app: &App, layout: Layout, username: &str, network: IpNet) -> Result<Response> {
+async fn ask_to_confirm(
+    app: &App,
+    layout: Layout,
+    username: &str,
+    network: IpNet,
+    destination: &Destination,
+) -> Result<Response> {
     if let Some(account) = store::find(&app.db, username).await? {
         let to = account.email.as_deref().unwrap_or(username);
         let admitted = app.access.attempts.email(to, network, app.clock.instant());
         if admitted.await.is_ok() {
-            send_link(app, &account, Purpose::Confirm).await?;
+            send_link(app, &account, Purpose::Confirm, destination).await?;
         }
     }
     let t = &layout.t.accounts;
@@ -215,14 +244,14 @@ async fn ask_to_confirm(app: &App, layout: Layout, username: &str, network: IpNe
     Ok(page.into_response())
 }
 
-fn closed(layout: Layout) -> FormPage {
+fn closed(layout: Layout, destination: &Destination) -> FormPage {
     let t = &layout.t.accounts;
     FormPage::without_form(layout, t.closed_title)
         .lead(t.closed)
-        .link("/dashboard/sign-in", t.sign_in)
+        .link(destination.add_to("/dashboard/sign-in"), t.sign_in)
 }
 
-fn sign_up_form(app: &App, layout: &Layout) -> Form {
+fn sign_up_form(app: &App, layout: &Layout, destination: &Destination) -> Form {
     let t = &layout.t.accounts;
     let domains = &app.config.accounts.mail_domains;
     let email = if domains.is_empty() {
@@ -236,11 +265,12 @@ fn sign_up_form(app: &App, layout: &Layout) -> Form {
             .autocomplete("username"),
         Field::email("email", t.email).hint(email),
         Field::password("password", t.password, "new-password").hint(t.password_hint),
+        Field::hidden("next", destination.as_str()),
     ];
     Form::new("/dashboard/sign-up", t.sign_up, fields)
 }
 
-fn sign_up_with(app: &App, layout: Layout, form: Form) -> FormPage {
+fn sign_up_with(app: &App, layout: Layout, form: Form, destination: &Destination) -> FormPage {
     let t = &layout.t.accounts;
     let lead = if app.mail.is_on() {
         t.sign_up_lead
@@ -249,7 +279,7 @@ fn sign_up_with(app: &App, layout: Layout, form: Form) -> FormPage {
     };
     FormPage::new(layout, t.sign_up_title, form)
         .lead(lead)
-        .link("/dashboard/sign-in", t.have_account)
+        .link(destination.add_to("/dashboard/sign-in"), t.have_account)
 }
 
 /// Validates every field, so that all errors are shown at once.
@@ -286,23 +316,22 @@ fn parse_sign_up(
     }
 }
 
-fn sign_in_form(layout: &Layout, next: &str) -> Form {
+fn sign_in_form(layout: &Layout, destination: &Destination) -> Form {
     let t = &layout.t.accounts;
-    let next = Some(next).filter(|next| session::is_dashboard_path(next));
     let fields = vec![
-        Field::text("username", t.username).autocomplete("username"),
+        Field::text("username", t.username_or_email).autocomplete("username"),
         Field::password("password", t.password, "current-password"),
-        Field::hidden("next", next.unwrap_or_default()),
+        Field::hidden("next", destination.as_str()),
     ];
     Form::new("/dashboard/sign-in", t.sign_in, fields)
 }
 
-fn sign_in_with(app: &App, layout: Layout, form: Form) -> FormPage {
+fn sign_in_with(app: &App, layout: Layout, form: Form, destination: &Destination) -> FormPage {
     let t = &layout.t.accounts;
     let page = FormPage::new(layout, t.sign_in_title, form);
     let page = match app.config.accounts.sign_up {
-        SignUp::Open => page.link("/dashboard/sign-up", t.no_account),
+        SignUp::Open => page.link(destination.add_to("/dashboard/sign-up"), t.no_account),
         SignUp::Closed => page,
     };
-    page.link("/dashboard/reset", t.forgot)
+    page.link(destination.add_to("/dashboard/reset"), t.forgot)
 }

@@ -2,10 +2,10 @@
 
 use crate::app::App;
 use crate::dashboard::emails::send_notice;
-use crate::dashboard::sign_in::{CODE_PATH, retry_message, start_session};
+use crate::dashboard::sign_in::{CODE_PATH, home_of, retry_message, start_session};
 use crate::http::client::Client;
+use crate::http::destination::Destination;
 use crate::http::error::Result;
-use crate::http::params;
 use crate::http::session::{self, Browser};
 use crate::web::flash::Flash;
 use crate::web::form_page::FormPage;
@@ -13,7 +13,7 @@ use crate::web::{Field, Form, FormData, Layout};
 use access::accounts::two_factor::{AcceptedCode, store as two_factor};
 use access::accounts::verified_password::VerifiedPassword;
 use access::accounts::{Account, store};
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
 
@@ -22,15 +22,13 @@ pub async fn page(
     State(app): State<App>,
     layout: Layout,
     headers: HeaderMap,
-    RawQuery(query): RawQuery,
+    destination: Destination,
 ) -> Result<Response> {
     if find_account(&app, &headers).await?.is_none() {
-        return Ok(start_again());
+        return Ok(start_again(&destination));
     }
-    let query = query.unwrap_or_default();
-    let next = params::values(&query, "next").next().unwrap_or_default();
-    let form = form(&layout, &next);
-    Ok(page_with(layout, form).into_response())
+    let form = form(&layout, &destination);
+    Ok(page_with(layout, form, &destination).into_response())
 }
 
 /// `POST /dashboard/sign-in/code`
@@ -42,21 +40,22 @@ pub async fn sign_in(
     headers: HeaderMap,
     data: FormData,
 ) -> Result<Response> {
+    let destination = Destination::new(data.text("next"));
     let Some((account, proof)) = find_account(&app, &headers).await? else {
-        return Ok(start_again());
+        return Ok(start_again(&destination));
     };
-    let mut form = form(&layout, data.text("next"));
+    let mut form = form(&layout, &destination);
     let now = app.clock.instant();
     if let Err(wait) = app.access.attempts.code(&account.username, network, now).await {
         form.add_form_error(retry_message(&layout, wait));
-        return Ok(page_with(layout, form).too_many_requests(wait.0));
+        return Ok(page_with(layout, form, &destination).too_many_requests(wait.0));
     }
     let millis = app.clock.millis();
     let code = data.text("code");
     let accepted = two_factor::accept_code(&app.db, &app.secret, account.id, code, millis).await?;
     let Some(accepted) = accepted else {
         form.add_error("code", layout.t.two_factor.wrong_code);
-        return Ok(page_with(layout, form).invalid());
+        return Ok(page_with(layout, form, &destination).invalid());
     };
     app.access
         .attempts
@@ -69,10 +68,9 @@ pub async fn sign_in(
     }
     // End the previous session of this browser, if any: it gets a new cookie.
     session::forget(&app, &headers).await?;
-    let next = Some(data.text("next")).filter(|next| session::is_dashboard_path(next));
-    let next = next.unwrap_or("/dashboard");
     let proof = proof.with_second_factor();
-    start_session(&app, &proof, &browser, Flash::SignedIn, next).await
+    let page = destination.or(home_of(&account));
+    start_session(&app, &proof, &browser, Flash::SignedIn, page).await
 }
 
 /// Finds the account whose password this browser has proven a moment ago.
@@ -87,25 +85,24 @@ async fn find_account(app: &App, headers: &HeaderMap) -> Result<Option<(Account,
     Ok(proof.map(|proof| (account, proof)))
 }
 
-fn start_again() -> Response {
-    Redirect::to("/dashboard/sign-in").into_response()
+fn start_again(destination: &Destination) -> Response {
+    Redirect::to(&destination.add_to("/dashboard/sign-in")).into_response()
 }
 
-fn form(layout: &Layout, next: &str) -> Form {
+fn form(layout: &Layout, destination: &Destination) -> Form {
     let t = &layout.t.two_factor;
-    let next = Some(next).filter(|next| session::is_dashboard_path(next));
     let fields = vec![
         Field::text("code", t.code)
             .hint(t.code_hint)
             .autocomplete("one-time-code"),
-        Field::hidden("next", next.unwrap_or_default()),
+        Field::hidden("next", destination.as_str()),
     ];
     Form::new(CODE_PATH, layout.t.accounts.sign_in, fields)
 }
 
-fn page_with(layout: Layout, form: Form) -> FormPage {
+fn page_with(layout: Layout, form: Form, destination: &Destination) -> FormPage {
     let t = &layout.t.two_factor;
     FormPage::new(layout, t.code_title, form)
         .lead(t.code_lead)
-        .link("/dashboard/sign-in", t.start_again)
+        .link(destination.add_to("/dashboard/sign-in"), t.start_again)
 }

@@ -6,6 +6,7 @@ pub mod cache;
 pub mod client;
 pub mod credentials;
 pub mod deadline;
+pub mod destination;
 pub mod error;
 pub mod idempotency;
 pub mod pagination;

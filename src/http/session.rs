@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::app::admission::Payer;
 use crate::http::agent;
 use crate::http::client::Client;
+use crate::http::destination::Destination;
 use crate::http::error::Error;
 use crate::http::routing::charge;
 use access::accounts::token::Token;
@@ -13,10 +14,9 @@ use access::sessions::notice::KnownBrowser;
 use access::sessions::start::{NewSession, StartOutcome, start};
 use access::sessions::{IDLE_LIMIT, SignedIn, store};
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
-use axum::http::uri::PathAndQuery;
-use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
 use platform::public_url::PublicUrl;
@@ -32,6 +32,8 @@ const KNOWN_LIFETIME: Duration = Duration::from_hours(365 * 24);
 const UNKNOWN_BROWSER: &str = "Unknown browser";
 /// The characters stored of a browser's User-Agent.
 const MAX_AGENT_LENGTH: usize = 200;
+/// Tells scripts that somebody is signed in. Public pages are cached, so they are the same for everybody.
+const MARK_NAME: &str = "causeway_signed_in";
 
 /// A signed-in operator.
 #[derive(Clone, Debug)]
@@ -90,6 +92,7 @@ pub async fn begin(app: &App, proof: &VerifiedPassword, browser: &Browser) -> Re
             let known = browser.known.clone().with(&app.secret, account);
             let cookies = CookieJar::new()
                 .add(cookie(url, token.expose().to_owned()))
+                .add(mark(url))
                 .add(known_cookie(url, known.to_text()));
             SignIn::Started(if proof.has_second_factor {
                 cookies.add(removal(pending_cookie(url, String::new())))
@@ -122,7 +125,10 @@ pub async fn forget(app: &App, headers: &HeaderMap) -> Result<(), Error> {
 /// Ends the session of a request, in the store and in the browser.
 pub async fn end(app: &App, headers: &HeaderMap) -> Result<CookieJar, Error> {
     forget(app, headers).await?;
-    Ok(CookieJar::new().add(removal(cookie(&app.site.public_url, String::new()))))
+    let url = &app.site.public_url;
+    Ok(CookieJar::new()
+        .add(removal(cookie(url, String::new())))
+        .add(removal(mark(url))))
 }
 
 /// Finds the signed-in account of a request.
@@ -177,6 +183,12 @@ fn known_cookie_name(public_url: &PublicUrl) -> &'static str {
     } else {
         "causeway_browser"
     }
+}
+
+fn mark(public_url: &PublicUrl) -> Cookie<'static> {
+    let mut mark = secret_cookie(public_url, MARK_NAME, "1".to_owned(), IDLE_LIMIT);
+    mark.set_http_only(false);
+    mark
 }
 
 fn known_cookie(public_url: &PublicUrl, value: String) -> Cookie<'static> {
@@ -239,7 +251,9 @@ impl FromRequestParts<App> for SignedIn {
                 let charged = charge(&parts.extensions, Payer::Account(signed_in.account));
                 charged.map(|()| signed_in).map_err(IntoResponse::into_response)
             }
-            Ok(None) => Err(Redirect::to(&sign_in_url(parts)).into_response()),
+            Ok(None) => Err(
+                Redirect::to(&Destination::of_request(parts).add_to("/dashboard/sign-in")).into_response(),
+            ),
             Err(error) => Err(error.into_response()),
         }
     }
@@ -254,56 +268,6 @@ impl FromRequestParts<App> for Operator {
             Ok(Operator(signed_in))
         } else {
             Err(Error::NotOperator.into_response())
-        }
-    }
-}
-
-/// Returns the URL of the sign-in page, which then redirects to the requested page.
-fn sign_in_url(parts: &Parts) -> String {
-    let path = parts.uri.path_and_query().map(PathAndQuery::as_str);
-    let path = path.filter(|path| is_dashboard_path(path));
-    let path = path.unwrap_or(parts.uri.path());
-    if parts.method == Method::GET && is_dashboard_path(path) {
-        let next = path.replace('?', "%3F").replace('=', "%3D");
-        format!("/dashboard/sign-in?next={next}")
-    } else {
-        "/dashboard/sign-in".to_owned()
-    }
-}
-
-/// Returns whether this is the path of a dashboard page, with at most one simple parameter. Signing in only redirects to
-/// those.
-pub fn is_dashboard_path(path: &str) -> bool {
-    let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-    path.starts_with("/dashboard/")
-        && path.bytes().all(|byte| is_word(byte) || byte == b'/')
-        && query.bytes().all(|byte| is_word(byte) || byte == b'=')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_dashboard_paths_are_redirect_targets() {
-        assert!(is_dashboard_path("/dashboard/keys/0190-abc"));
-        assert!(is_dashboard_path(
-            "/dashboard/fundraisers/new?nonprofit=american-red-cross"
-        ));
-        for bad in [
-            "",
-            "/dashboard",
-            "//evil.example",
-            "/dashboard/..//evil",
-            "/dashboard/\\evil",
-            "https://evil.example/dashboard/",
-            "/dashboard/?next=//x",
-            "/dashboard/?a=b&c=d",
-            "/dashboard/x?y?z",
-            "/dashboard/%2f%2fevil",
-        ] {
-            assert!(!is_dashboard_path(bad), "{bad}");
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::dashboard::operator::{
 use crate::dashboard::origins;
 use crate::dashboard::{email_change, email_choices, reset, settings, sign_in, sign_in_code, two_factor};
 use crate::dashboard::{first_steps, keys};
-use crate::dashboard::{public_profile, uploads, usage, webhooks};
+use crate::dashboard::{public_profile, uploads, usage, webhooks, welcome};
 use crate::http::routing::{form, get, heavy_get, post, upload_form};
 use crate::site::checkout;
 use crate::site::embed::pages as embed;
@@ -72,6 +72,7 @@ pub fn pages(app: &App, description: &'static OpenApi) -> Router<App> {
         )
         .route("/dashboard/pictures", post(Cost::LARGE, uploads::upload))
         .route("/dashboard/first-steps", get(first_steps::first_steps))
+        .route("/dashboard/welcome", get(welcome::welcome))
         .route("/dashboard/webhooks", get(webhooks::list))
         .route(
             "/dashboard/webhooks/new",

@@ -88,6 +88,8 @@ pub enum Tab {
     FirstSteps,
     Settings,
     Operator,
+    /// A page that no tab leads to.
+    None,
 }
 
 /// The sections of the site, which the main menu highlights.

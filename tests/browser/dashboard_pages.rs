@@ -19,7 +19,8 @@ const PUBLIC: [(&str, &str); 7] = [
     ("not-found-in-dashboard", "/dashboard/keys/x"),
 ];
 /// Pages after sign-in.
-const SIGNED_IN: [(&str, &str); 31] = [
+const SIGNED_IN: [(&str, &str); 32] = [
+    ("welcome", "/dashboard/welcome"),
     ("keys", "/dashboard"),
     ("key-new", "/dashboard/keys/new"),
     ("fundraisers", "/dashboard/fundraisers"),

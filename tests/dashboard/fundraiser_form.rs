@@ -120,6 +120,31 @@ async fn a_link_chooses_the_nonprofit_and_survives_signing_in(world: &World) {
     assert_eq!(hidden(&page, "for_0"), "American Red Cross");
     // An unknown one is ignored.
     visitor.get(200, &format!("{NEW}?nonprofit=nobody")).await;
+
+    // It survives creating an account, with mistakes on the way, and signing in by email.
+    let newcomer = Visitor::new(world);
+    let page = newcomer.get(200, &sign_in).await.text();
+    let sign_up = between(&page, "href=\"/dashboard/sign-up", "\"").unwrap();
+    let sign_up = format!("/dashboard/sign-up{sign_up}");
+    let next = hidden(&newcomer.get(200, &sign_up).await.text(), "next");
+    let mut fields = [
+        ("username", "lise"),
+        ("email", "lise"),
+        ("password", PASSWORD),
+        ("next", &next),
+    ];
+    let page = newcomer.post(422, "/dashboard/sign-up", &fields).await.text();
+    assert_eq!(hidden(&page, "next"), link);
+    fields[1].1 = "lise@example.org";
+    let response = newcomer.post(303, "/dashboard/sign-up", &fields).await;
+    assert_eq!(response.header("location"), link);
+    let fields = [
+        ("username", "Lise@Example.org"),
+        ("password", PASSWORD),
+        ("next", &next),
+    ];
+    let response = Visitor::new(world).post(303, "/dashboard/sign-in", &fields).await;
+    assert_eq!(response.header("location"), link);
 }
 
 async fn several_nonprofits_share_the_donations(world: &World) {

@@ -136,7 +136,7 @@ impl Visitor {
         let email = format!("{username}@example.org");
         let fields = [("username", username), ("email", &email), ("password", PASSWORD)];
         let response = self.post(303, "/dashboard/sign-up", &fields).await;
-        assert_eq!(response.header("location"), "/dashboard");
+        assert_eq!(response.header("location"), "/dashboard/welcome");
     }
 
     pub async fn sign_in(&self, expected: u16, username: &str, password: &str) -> Response {

@@ -307,7 +307,10 @@ mod tests {
                 "{operation:?}"
             );
             // An export is not one JSON value, and 204 is an empty response.
-            let is_empty = operation.responses.iter().any(|response| response.status == "204");
+            let is_empty = operation
+                .responses
+                .iter()
+                .any(|response| response.status == "204");
             let is_json = operation.id != "export" && !is_empty;
             assert!(
                 !is_json || (operation.example.is_some() && !operation.fields.is_empty()),

@@ -68,7 +68,7 @@ texts! {
         sign_out: "Sign out",
         sign_out_title: "Sign out?",
         forgot: "Forgot your password?",
-        wrong_credentials: "Incorrect username or password. Try again, or reset your password.",
+        wrong_credentials: "Incorrect sign-in details. Try again, or reset your password.",
         suspended: "An operator has suspended this account. Reason: {reason}",
         not_allowed_title: "You cannot create this right now",
         not_allowed: "An operator has blocked one of your keys. Until it is unblocked, you cannot create keys or fundraisers. Contact the operator of this server.",
@@ -332,6 +332,19 @@ texts! {
         none: "Calls appear here once you use one of your keys.",
         csv: "Download CSV",
         by_key: "By key",
+    }
+    welcome: WelcomeTexts {
+        title: "What brings you here?",
+        lead: "Choose where to start. The menu leads to everything else at any time.",
+        organizer: "I want to raise money",
+        organizer_about: "Choose a nonprofit, tell your story, and share the link to your fundraiser.",
+        organizer_action: "Start a fundraiser",
+        developer: "I build with the API",
+        developer_about: "Create a key, and make your first call within minutes.",
+        developer_action: "Get started",
+        nonprofit: "I work for a nonprofit",
+        nonprofit_about: "Look at the page that donors see, and tell us what to correct.",
+        nonprofit_action: "Find your nonprofit",
     }
     steps: Steps {
         title: "Get started",
