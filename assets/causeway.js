@@ -55,6 +55,28 @@ if (document.cookie.split('; ').includes('causeway_signed_in=1')) {
   for (const label of document.querySelectorAll('[data-signed-in]')) label.textContent = label.dataset.signedIn;
 }
 
+// Beside the story, the button to give appears when the form has scrolled out of sight.
+const giveNow = document.querySelector('.give-now');
+const giveForm = document.getElementById('donate');
+if (giveNow && giveForm) {
+  new IntersectionObserver(([entry]) => giveNow.classList.toggle('in-reach', !entry.isIntersecting)).observe(giveForm);
+}
+
+// Links of the hosted service open the donation form by a fragment, such as `#/donate/card` or `#donate?amount=44`.
+const openForm = () => {
+  const form = document.getElementById('donate');
+  const found = /^#\/?donate(?:\/(\w+))?(?:\?(.*))?$/.exec(location.hash);
+  if (!found || form?.method !== 'get' || location.hash === '#donate') return;
+  const [, method, values] = found;
+  const url = new URL(form.action);
+  url.search = location.search;
+  if (method) url.searchParams.set('method', method);
+  for (const [name, value] of new URLSearchParams(values)) url.searchParams.set(name, value);
+  location.replace(url);
+};
+addEventListener('hashchange', openForm);
+openForm();
+
 // Moves the focus to the list of errors.
 document.getElementById('form-errors')?.focus();
 

@@ -5,17 +5,16 @@
   const texts = __TEXTS__;
   // This server accepts no donations: the plain link to the page remains.
   if (texts.off) return;
-  const baseUrl = document.currentScript.src.replace(/\/embed\/[^/]*$/, '');
+  const baseUrl = document.currentScript.src.replace(/\/[^/]+\/[^/]*$/, '');
 
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`
-    :host { display: block; max-width: 24rem; font: 1rem/1.4 system-ui, sans-serif; color-scheme: light dark;
-      --ink: #20262b; --ground: #fff; --line: #7d7a70; --strong: #0f5a6b; --on-strong: #fff; }
-    :host([data-scheme=light]) { color-scheme: light; }
+    :host { display: block; max-width: 24rem; font: 1rem/1.4 system-ui, sans-serif; color-scheme: light;
+      --ink: #20262b; --ground: #fff; --line: #7d7a70; __LIGHT__ }
     :host([data-scheme=dark]) { color-scheme: dark;
-      --ink: #e9e6df; --ground: #1c2327; --line: #86908f; --strong: #7cc5d4; --on-strong: #082a32; }
-    @media (prefers-color-scheme: dark) { :host(:not([data-scheme=light])) {
-      --ink: #e9e6df; --ground: #1c2327; --line: #86908f; --strong: #7cc5d4; --on-strong: #082a32; } }
+      --ink: #e9e6df; --ground: #1c2327; --line: #86908f; __DARK__ }
+    @media (prefers-color-scheme: dark) { :host([data-scheme=auto]) { color-scheme: dark;
+      --ink: #e9e6df; --ground: #1c2327; --line: #86908f; __DARK__ } }
     div { padding: 1rem; border: 1px solid var(--line); border-radius: .75rem; color: var(--ink); background: var(--ground); }
     p { margin: 0 0 .75rem; font-weight: 600; overflow-wrap: anywhere; }
     small { display: block; margin: 0 0 .75rem; }
@@ -24,17 +23,17 @@
     li:last-child { flex-basis: 100%; }
     a { display: block; box-sizing: border-box; min-height: 2.75rem; padding: .6rem .75rem; border: 1px solid var(--line);
       border-radius: .5rem; color: inherit; text-align: center; text-decoration: none; }
-    a:hover { border-color: var(--strong); }
-    a:focus-visible { outline: 3px solid var(--strong); outline-offset: 2px; }
+    a:hover { border-color: var(--accent); }
+    a:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
     dialog { box-sizing: border-box; width: min(30rem, 100% - 1rem); height: min(46rem, 100% - 1rem); max-width: none; max-height: none;
       padding: 0; border: 1px solid var(--line); border-radius: .75rem; color: var(--ink); background: var(--ground); overflow: hidden; }
     dialog::backdrop { background: rgb(0 0 0 / 55%); }
     dialog[open] { display: flex; flex-direction: column; }
     dialog button { align-self: end; min-width: 2.75rem; min-height: 2.75rem; padding: .25rem .75rem; border: 0; font: inherit;
       color: inherit; background: none; cursor: pointer; }
-    dialog button:focus-visible { outline: 3px solid var(--strong); outline-offset: -4px; }
+    dialog button:focus-visible { outline: 3px solid var(--accent); outline-offset: -4px; }
     iframe { flex: 1; width: 100%; border: 0; color-scheme: inherit; }
-    li:last-child a { border-color: var(--strong); color: var(--on-strong); background: var(--strong); font-weight: 600; }
+    li:last-child a { border-color: var(--accent); color: var(--on-accent); background: var(--accent); font-weight: 600; }
   `);
 
   // Only pages whose owner has proven their origin may show the form in a dialog. All others open it as a page.
@@ -49,6 +48,25 @@
     return node;
   };
 
+  // What the page sets for every form that it opens, by the names of donate links.
+  const options = {};
+  const withOptions = (url, more) => {
+    for (const [name, value] of Object.entries({ ...options, ...more })) url.searchParams.set(name, value);
+    return url;
+  };
+
+  // The form of a page, with what the fragment of its URL fills in, such as `#/donate?amount=20`.
+  const formUrl = (href) => {
+    const url = new URL(href, baseUrl + '/');
+    const filled = new URLSearchParams(url.hash.split('?')[1]);
+    url.hash = '';
+    if (!url.pathname.endsWith('/give')) url.pathname = url.pathname.replace(/\/$/, '') + '/give';
+    for (const [name, value] of filled) url.searchParams.set(name, value);
+    return url;
+  };
+
+  const tell = (name, url) => document.dispatchEvent(new CustomEvent('causeway-' + name, { detail: { url: String(url) } }));
+
   const openDialog = (root, title, url) => {
     const dialog = element('dialog'), close = element('button', texts.close + ' ✕'), frame = element('iframe');
     dialog.setAttribute('aria-label', title);
@@ -58,16 +76,42 @@
     url.searchParams.set('embed', location.origin);
     frame.src = url;
     dialog.append(close, frame);
-    dialog.addEventListener('close', () => dialog.remove());
+    dialog.addEventListener('close', () => {
+      dialog.remove();
+      tell('close', url);
+    });
     root.append(dialog);
     dialog.showModal();
+    tell('open', url);
+  };
+
+  const createRoot = (host) => {
+    const root = host.attachShadow({ mode: 'open' });
+    root.adoptedStyleSheets = [sheet];
+    return root;
+  };
+
+  // The interface for scripts of the page. The dialog needs a proven origin; without one, the form opens as a page.
+  let shared;
+  window.causeway = {
+    setOptions: (more) => Object.assign(options, more),
+    open: async (page, more) => {
+      const url = withOptions(formUrl(page), more);
+      if (!url.href.startsWith(baseUrl + '/')) throw new TypeError('causeway.open: not a page of ' + baseUrl);
+      if (!await mayUseDialog()) return location.assign(url);
+      if (!shared) {
+        const host = element('div');
+        document.body.append(host);
+        shared = createRoot(host);
+      }
+      openDialog(shared, texts.give, url);
+    },
   };
 
   const build = (link) => {
-    const giveUrl = new URL(link.href);
     link.dataset.causewayButton = 'done';
     if (!link.href.startsWith(baseUrl + '/')) return;
-    if (!giveUrl.pathname.endsWith('/give')) giveUrl.pathname = giveUrl.pathname.replace(/\/$/, '') + '/give';
+    const giveUrl = formUrl(link.href);
     const item = (text, amount) => {
       const url = new URL(giveUrl);
       if (amount) url.searchParams.set('amount', amount);
@@ -83,8 +127,7 @@
     const amounts = requested.filter((text) => /^\d{1,9}(\.\d\d)?$/.test(text) && Number(text) > 0).slice(0, 6);
     const host = element('div');
     if (link.dataset.scheme) host.dataset.scheme = link.dataset.scheme;
-    const root = host.attachShadow({ mode: 'open' });
-    root.adoptedStyleSheets = [sheet];
+    const root = createRoot(host);
     const group = element('div'), title = element('p', link.textContent.trim() || texts.give), list = element('ul');
     title.id = 'title';
     group.setAttribute('role', 'group');
@@ -94,6 +137,7 @@
     root.append(group);
     list.addEventListener('click', (event) => {
       const chosen = event.target.closest('a');
+      if (chosen) chosen.href = withOptions(new URL(chosen.href));
       const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
       if (!chosen || !isPlain || host.dataset.dialog !== 'ready') return;
       event.preventDefault();
@@ -111,4 +155,5 @@
   };
   all();
   document.addEventListener('DOMContentLoaded', all);
+  document.dispatchEvent(new Event('causeway-ready'));
 })();

@@ -3,30 +3,29 @@
 (() => {
   'use strict';
   const texts = __TEXTS__;
-  const baseUrl = document.currentScript.src.replace(/\/embed\/[^/]*$/, '');
+  const baseUrl = document.currentScript.src.replace(/\/[^/]+\/[^/]*$/, '');
 
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`
-    :host { display: block; max-width: 32rem; font: 1rem/1.4 system-ui, sans-serif; color-scheme: light dark;
-      --ink: #20262b; --soft: #515a61; --ground: #fff; --line: #7d7a70; --strong: #0f5a6b; --on-strong: #fff; --chosen: #e1eef0; }
-    :host([data-scheme=light]) { color-scheme: light; }
+    :host { display: block; max-width: 32rem; font: 1rem/1.4 system-ui, sans-serif; color-scheme: light;
+      --ink: #20262b; --soft: #515a61; --ground: #fff; --line: #7d7a70; __LIGHT__ }
     :host([data-scheme=dark]) { color-scheme: dark;
-      --ink: #e9e6df; --soft: #b3b5b1; --ground: #1c2327; --line: #86908f; --strong: #7cc5d4; --on-strong: #082a32; --chosen: #17343b; }
-    @media (prefers-color-scheme: dark) { :host(:not([data-scheme=light])) {
-      --ink: #e9e6df; --soft: #b3b5b1; --ground: #1c2327; --line: #86908f; --strong: #7cc5d4; --on-strong: #082a32; --chosen: #17343b; } }
+      --ink: #e9e6df; --soft: #b3b5b1; --ground: #1c2327; --line: #86908f; __DARK__ }
+    @media (prefers-color-scheme: dark) { :host([data-scheme=auto]) { color-scheme: dark;
+      --ink: #e9e6df; --soft: #b3b5b1; --ground: #1c2327; --line: #86908f; __DARK__ } }
     form { position: relative; display: flex; flex-wrap: wrap; gap: .5rem; padding: 1rem; border: 1px solid var(--line);
       border-radius: .75rem; color: var(--ink); background: var(--ground); }
     label { flex-basis: 100%; font-weight: 600; }
     input, button { box-sizing: border-box; min-height: 2.75rem; padding: .5rem .75rem; border: 1px solid var(--line);
       border-radius: .5rem; font: inherit; color: var(--ink); background: var(--ground); }
     input { flex: 1; min-width: 0; }
-    button { border-color: var(--strong); color: var(--on-strong); background: var(--strong); font-weight: 600; cursor: pointer; }
-    :focus-visible { outline: 3px solid var(--strong); outline-offset: 2px; }
+    button { border-color: var(--accent); color: var(--on-accent); background: var(--accent); font-weight: 600; cursor: pointer; }
+    :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
     ul { position: absolute; z-index: 9; top: 100%; inset-inline: 0; max-height: 24rem; overflow-y: auto; margin: .25rem 0 0;
       padding: .25rem; border: 1px solid var(--line); border-radius: .5rem; list-style: none; background: var(--ground); }
     [hidden] { display: none; }
     li { display: flex; gap: .75rem; align-items: center; padding: .5rem; border-radius: .35rem; cursor: pointer; }
-    li:hover, li[aria-selected=true] { background: var(--chosen); }
+    li:hover, li[aria-selected=true] { background: var(--accent-soft); }
     li img { flex: none; width: 2.5rem; height: 2.5rem; border-radius: .35rem; object-fit: cover; }
     li strong, li span { display: block; overflow-wrap: anywhere; }
     li span { color: var(--soft); font-size: .875rem; }

@@ -3,17 +3,16 @@
 (() => {
   'use strict';
   const texts = __TEXTS__;
-  const baseUrl = document.currentScript.src.replace(/\/embed\/[^/]*$/, '');
+  const baseUrl = document.currentScript.src.replace(/\/[^/]+\/[^/]*$/, '');
 
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`
-    :host { display: block; max-width: 24rem; font: 1rem/1.4 system-ui, sans-serif; color-scheme: light dark;
-      --ink: #20262b; --soft: #515a61; --ground: #fff; --line: #7d7a70; --strong: #0f5a6b; --on-strong: #fff; --track: #e1eef0; }
-    :host([data-scheme=light]) { color-scheme: light; }
+    :host { display: block; max-width: 24rem; font: 1rem/1.4 system-ui, sans-serif; color-scheme: light;
+      --ink: #20262b; --soft: #515a61; --ground: #fff; --line: #7d7a70; __LIGHT__ }
     :host([data-scheme=dark]) { color-scheme: dark;
-      --ink: #e9e6df; --soft: #b3b5b1; --ground: #1c2327; --line: #86908f; --strong: #7cc5d4; --on-strong: #082a32; --track: #17343b; }
-    @media (prefers-color-scheme: dark) { :host(:not([data-scheme=light])) {
-      --ink: #e9e6df; --soft: #b3b5b1; --ground: #1c2327; --line: #86908f; --strong: #7cc5d4; --on-strong: #082a32; --track: #17343b; } }
+      --ink: #e9e6df; --soft: #b3b5b1; --ground: #1c2327; --line: #86908f; __DARK__ }
+    @media (prefers-color-scheme: dark) { :host([data-scheme=auto]) { color-scheme: dark;
+      --ink: #e9e6df; --soft: #b3b5b1; --ground: #1c2327; --line: #86908f; __DARK__ } }
     section { padding: 1rem; border: 1px solid var(--line); border-radius: .75rem; color: var(--ink); background: var(--ground); }
     p { margin: 0 0 .5rem; overflow-wrap: anywhere; }
     .title { font-weight: 600; }
@@ -21,11 +20,11 @@
     .raised { font-size: 1.5rem; font-weight: 700; }
     .raised span, .supporters { color: var(--soft); font-size: 1rem; font-weight: 400; }
     svg { display: block; width: 100%; height: .75rem; margin: 0 0 .5rem; border-radius: 99px; }
-    .track { fill: var(--track); }
-    .fill { fill: var(--strong); }
+    .track { fill: var(--accent-soft); }
+    .fill { fill: var(--accent); }
     .give { display: block; box-sizing: border-box; min-height: 2.75rem; padding: .6rem .75rem; border-radius: .5rem;
-      color: var(--on-strong); background: var(--strong); font-weight: 600; text-align: center; text-decoration: none; }
-    a:focus-visible { outline: 3px solid var(--strong); outline-offset: 2px; }
+      color: var(--on-accent); background: var(--accent); font-weight: 600; text-align: center; text-decoration: none; }
+    a:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
   `);
 
   const element = (name, attributes, ...children) => {

@@ -13,6 +13,7 @@ use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::ProblemBody;
 use crate::http::routing::with_cost;
 use axum::Router;
+use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::Response;
@@ -29,7 +30,7 @@ use utoipa_axum::routes;
     info(
         title = "Causeway",
         description = "A directory of nonprofits: look up nonprofits, search on every keystroke, browse by cause, and run fundraisers. Guides with samples in six languages, and a console to try each endpoint, are under /developers on every server.",
-        contact(name = "The operator of this server", url = "/developers"),
+        contact(name = "The operator of this server", url = "https://causeway.example/developers"),
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     servers((url = "/", description = "The server that this description comes from.")),
@@ -154,8 +155,10 @@ pub fn text() -> &'static str {
 }
 
 /// `GET /v0.2/openapi.json`
-pub async fn openapi(if_none_match: IfNoneMatch) -> Response {
-    let mut response = cache::hashed_json(&if_none_match, text().into());
+pub async fn openapi(State(app): State<App>, if_none_match: IfNoneMatch) -> Response {
+    let contact = app.site.urls.page("/developers");
+    let text = text().replacen("https://causeway.example/developers", &contact, 1);
+    let mut response = cache::hashed_json(&if_none_match, text.into());
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
     response

@@ -33,6 +33,13 @@ pub struct AccentColor {
     dark: Shades,
 }
 
+/// The color of a site that has not chosen one.
+impl Default for AccentColor {
+    fn default() -> AccentColor {
+        AccentColor::parse("#0a6460").expect("the default color can be read")
+    }
+}
+
 impl AccentColor {
     /// Parses a color such as `#0a6460`. In dark mode it is lightened until it can be read; in light mode a color that is
     /// too light is an error.
@@ -59,6 +66,16 @@ impl AccentColor {
             light,
             dark: dark.expect("white can be read on dark surfaces"),
         })
+    }
+
+    /// Returns the tokens of light mode, as declarations.
+    pub fn light_css(&self) -> String {
+        self.light.css()
+    }
+
+    /// Returns the tokens of dark mode, as declarations.
+    pub fn dark_css(&self) -> String {
+        self.dark.css()
     }
 
     /// Returns the rules that set the tokens.

@@ -15,7 +15,7 @@ use crate::dashboard::{email_change, email_choices, reset, settings, sign_in, si
 use crate::dashboard::{first_steps, keys};
 use crate::dashboard::{public_profile, uploads, usage, webhooks, welcome};
 use crate::http::routing::{form, get, heavy_get, post, upload_form};
-use crate::site::checkout;
+use crate::site::checkout::{self, former_urls};
 use crate::site::embed::pages as embed;
 use crate::site::{
     causes, crawlers, developers, feeds, home, legal, profile, report, results, search, sitemaps,
@@ -54,6 +54,7 @@ pub fn pages(app: &App, description: &'static OpenApi) -> Router<App> {
             heavy_get(own_fundraisers::export::all),
         )
         .route("/dashboard/fundraisers/{id}", get(own_fundraisers::fundraiser))
+        .route("/dashboard/fundraisers/{id}/poster", get(own_fundraisers::poster))
         .route(
             "/dashboard/fundraisers/{id}/donations.csv",
             heavy_get(own_fundraisers::export::of_one),
@@ -370,11 +371,14 @@ fn public() -> Router<App> {
                 checkout::form::start_for_fundraiser,
             ),
         )
-        .route("/{slug}/donate", get(checkout::form::former_url_of_nonprofit))
+        .route("/{slug}/donate", get(former_urls::donate))
+        .route("/{slug}/donate/{method}", get(former_urls::donate_by_method))
+        .route("/ein/{ein}/donate", get(former_urls::donate_by_ein))
         .route(
             "/{slug}/f/{fundraiser}/donate",
-            get(checkout::form::former_url_of_fundraiser),
+            get(former_urls::donate_to_fundraiser),
         )
+        .route("/{slug}/fundraiser", get(former_urls::start_fundraiser))
         .route("/donations/receipts", form(receipts::receipts, receipts::send))
         .route("/donations/monthly", form(monthly::gift, monthly::change))
         .route(

@@ -22,9 +22,12 @@ use std::convert::Infallible;
 use std::task::{Context, Poll};
 use tower::Service;
 
-/// All routes and layers. A trailing slash of a path is ignored.
+/// All routes and layers. A trailing slash of a path is ignored, and `/api` before a version if existing clients are served.
 #[derive(Clone, Debug)]
-pub struct Routes(Router);
+pub struct Routes {
+    router: Router,
+    existing_clients: bool,
+}
 
 impl<B> Service<Request<B>> for Routes
 where
@@ -35,20 +38,30 @@ where
     type Future = <Router as Service<Request<B>>>::Future;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Service::<Request<B>>::poll_ready(&mut self.0, context)
+        Service::<Request<B>>::poll_ready(&mut self.router, context)
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         if let Some(trimmed) = without_trailing_slash(request.uri()) {
             *request.uri_mut() = trimmed;
         }
-        self.0.call(request)
+        if self.existing_clients
+            && let Some(path) = request.uri().path_and_query()
+            && let Some(rest) = path.as_str().strip_prefix("/api/v0.2/")
+            && let Some(uri) = with_path(request.uri(), &format!("/v0.2/{rest}"))
+        {
+            *request.uri_mut() = uri;
+        }
+        self.router.call(request)
     }
 }
 
 impl From<Router> for Routes {
     fn from(router: Router) -> Routes {
-        Routes(router)
+        Routes {
+            router,
+            existing_clients: false,
+        }
     }
 }
 
@@ -63,6 +76,11 @@ fn without_trailing_slash(uri: &Uri) -> Option<Uri> {
         Some(query) => format!("{trimmed}?{query}"),
         None => trimmed.to_owned(),
     };
+    with_path(uri, &path_and_query)
+}
+
+/// Returns the URI with another path and query.
+fn with_path(uri: &Uri, path_and_query: &str) -> Option<Uri> {
     let mut parts = uri.clone().into_parts();
     parts.path_and_query = Some(path_and_query.try_into().ok()?);
     Uri::from_parts(parts).ok()
@@ -104,6 +122,8 @@ pub fn router(app: App) -> Routes {
         .route("/share/{file}", heavy_get(share::of_nonprofit))
         .route("/share/{nonprofit}/f/{file}", heavy_get(share::of_fundraiser))
         .route("/embed/{script}", get(embed::script))
+        .route("/embed/theme/{file}", get(embed::theme))
+        .route("/{slug}/button.js", get(embed::former_button))
         .route("/embed/origin", get(embed::data::origin))
         .route("/embed/causes.json", get(embed::data::causes))
         .route(
@@ -118,12 +138,16 @@ pub fn router(app: App) -> Routes {
             DefaultBodyLimit::max(app.config.max_body),
             deadline,
         ));
-    let routes = Router::new()
+    let existing_clients = app.config.compat.existing_clients;
+    let router = Router::new()
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .merge(logged)
         .with_state(app);
-    routes.into()
+    Routes {
+        existing_clients,
+        ..router.into()
+    }
 }
 
 #[cfg(test)]

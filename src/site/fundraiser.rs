@@ -8,9 +8,10 @@ use crate::site::feeds;
 use crate::site::find::redirect_permanently;
 use crate::site::fundraiser_links::{find_any, may_see, path_of};
 use crate::site::share_cards::{card, single_nonprofit};
-use crate::site::share_links::ShareLinks;
 use crate::web::fundraiser_article::{FundraiserArticle, Organizer, find_beneficiaries, supporters_line};
+use crate::web::markdown;
 use crate::web::relative_time::RelativeTime;
+use crate::web::share_links::ShareLinks;
 use crate::web::texts::{FundraiserTexts, fill};
 use crate::web::{Layout, Meta, Page, PublicPage, Section};
 use access::accounts::store::profile;
@@ -173,10 +174,11 @@ impl<'a> FundraiserPage<'a> {
         let is_test_mode = app.is_test_mode();
         let totals = shown.totals.counted(is_test_mode);
         let url = app.site.urls.page(&path);
-        let about = fundraiser.description.as_deref().unwrap_or(texts.about);
+        let about = fundraiser.description.as_deref().map(markdown::plain_beginning);
+        let about = about.unwrap_or_else(|| texts.about.to_owned());
         let status = Status::of(fundraiser, now);
         FundraiserPage {
-            meta: Meta::new(&layout, &fundraiser.title, about, url.clone()),
+            meta: Meta::new(&layout, &fundraiser.title, &about, url.clone()),
             article: FundraiserArticle {
                 organizer: by,
                 status: status.text(fundraiser, texts),

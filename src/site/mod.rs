@@ -30,6 +30,5 @@ pub mod search_explanation;
 pub mod search_filters;
 pub mod share;
 pub mod share_cards;
-pub mod share_links;
 pub mod sitemaps;
 pub mod snippet;

@@ -22,8 +22,8 @@ use crate::site::profile::facts::{Bar, KeyFact};
 use crate::site::profile::finances::Finances;
 use crate::site::profile::sources::SourceRow;
 use crate::site::share_cards;
-use crate::site::share_links::ShareLinks;
 use crate::web::page::{public_response, render};
+use crate::web::share_links::ShareLinks;
 use crate::web::texts::{PUBLIC_EN, fill};
 use crate::web::{Layout, Meta, PublicPage, Section};
 use askama::Template;
@@ -54,6 +54,8 @@ struct Profile<'a> {
     logo: String,
     cover: String,
     location: String,
+    /// Its EIN and tax status.
+    standing: String,
     /// What it does, in its own words or those of its return. Without any, the page shows the facts only.
     mission: Option<&'a str>,
     key_facts: Vec<KeyFact>,
@@ -193,6 +195,7 @@ impl<'a> Profile<'a> {
             logo: Urls::logo_path(nonprofit),
             cover: Urls::cover_path(nonprofit),
             location,
+            standing: facts::standing(nonprofit, texts),
             mission: nonprofit.own_description,
             key_facts: facts::key_facts(nonprofit, texts),
             website: nonprofit.website_url.and_then(Website::new),

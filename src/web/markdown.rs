@@ -29,6 +29,8 @@ const MAX_DEPTH: usize = 16;
 const MAX_LINKS: usize = 200;
 /// The maximum length of a URL in bytes. Links to longer ones are shown as text.
 const MAX_URL_BYTES: usize = 2_048;
+/// The characters that the plain beginning of a text is made from.
+const MAX_BEGINNING_CHARS: usize = 1_000;
 /// The bytes of HTML that are cached.
 const CACHE_BYTES: u64 = 16 * 1_024 * 1_024;
 /// Each shard has room for several of the longest texts.
@@ -56,6 +58,27 @@ pub fn render(text: &str) -> Arc<str> {
 /// Renders the text of the operator, which may have tables, and whose links may also lead to pages of this site.
 pub fn render_trusted(text: &str) -> Arc<str> {
     render_once(Author::Operator, text)
+}
+
+/// Returns the beginning of a visitor's text in plain words, for descriptions of its page.
+pub fn plain_beginning(text: &str) -> String {
+    let beginning = platform::text::cut(text, MAX_BEGINNING_CHARS);
+    if beginning.lines().any(|line| container_depth(line) > MAX_DEPTH) {
+        return beginning.to_owned();
+    }
+    let mut plain = String::with_capacity(beginning.len());
+    for event in Parser::new_ext(beginning, Options::ENABLE_STRIKETHROUGH) {
+        match event {
+            Event::Text(part) | Event::Code(part) => plain.push_str(&part),
+            Event::SoftBreak
+            | Event::HardBreak
+            | Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item) => {
+                plain.push(' ');
+            }
+            _ => {}
+        }
+    }
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 type HtmlCache = Cache<[u8; 32], Arc<str>, HtmlWeighter, RandomState>;
@@ -438,6 +461,17 @@ mod tests {
             render("Our *school* needs **books**.\n\n- one\n- two\n"),
             "<p>Our <em>school</em> needs <strong>books</strong>.</p>\n<ul>\n<li>one</li>\n<li>two</li>\n</ul>\n"
         );
+    }
+
+    #[test]
+    fn the_beginning_of_a_text_has_no_marks() {
+        assert_eq!(
+            plain_beginning(
+                "# Help *us*\n\nOur [school](https://x.org) needs\n**books**:\n\n- one\n- `two`\n"
+            ),
+            "Help us Our school needs books: one two"
+        );
+        assert_eq!(plain_beginning(""), "");
     }
 
     #[test]

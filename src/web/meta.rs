@@ -8,6 +8,9 @@ use serde::Serialize;
 /// The initial buffer size in bytes. Most structured data is shorter, so writing it allocates only once.
 const INITIAL_CAPACITY: usize = 1_024;
 
+/// The length of descriptions that messengers and search engines show, in characters.
+const MAX_DESCRIPTION_CHARS: usize = 200;
+
 /// Renders into the `<head>` of a page.
 #[derive(Clone, Debug, Template)]
 #[template(path = "web/meta.html")]
@@ -30,7 +33,7 @@ impl Meta {
         Meta {
             site: layout.t.site.name,
             title: title.to_owned(),
-            description: platform::text::cut(description, 300).to_owned(),
+            description: shorten(description),
             canonical,
             image: None,
             feed: None,
@@ -98,4 +101,17 @@ mod tests {
         let facts: Value = serde_json::from_str(facts.split_once("</script>").unwrap().0).unwrap();
         assert_eq!(facts["name"], evil);
     }
+}
+
+/// Shortens a description between two words.
+fn shorten(description: &str) -> String {
+    let beginning = platform::text::cut(description, MAX_DESCRIPTION_CHARS);
+    if beginning.len() == description.len() {
+        return description.to_owned();
+    }
+    let end = beginning.rfind(' ').unwrap_or(beginning.len());
+    format!(
+        "{}…",
+        beginning[..end].trim_end_matches([',', '.', ';', ':', ' '])
+    )
 }

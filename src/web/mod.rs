@@ -20,6 +20,7 @@ pub mod page;
 pub mod pager;
 pub mod qr_code;
 pub mod relative_time;
+pub mod share_links;
 pub mod texts;
 
 pub use form::{Field, Form, FormData, UploadForm};

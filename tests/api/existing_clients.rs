@@ -15,6 +15,9 @@ on_both_databases!(
     every_version_path_gets_problem_details,
     an_idempotency_key_may_have_the_former_name,
     former_donate_links_lead_to_the_form,
+    donate_links_choose_colors_exits_and_ways_to_pay,
+    paths_may_begin_with_api,
+    fundraisers_have_the_picture_name_of_the_hosted_service,
     a_public_key_of_another_service_can_be_taken_over,
     an_unknown_cause_is_an_empty_list,
     reads_without_a_key_are_limited_per_address,
@@ -105,10 +108,96 @@ async fn former_donate_links_lead_to_the_form(world: &World) {
         form.contains("id=\"donate\"") && form.contains("value=\"25"),
         "{form}"
     );
-    let hostile = world.client.get_plain(308, "/%2F%2Fevil.example/donate").await;
-    assert_eq!(hostile.header("location"), "/%2F%2Fevil.example/give");
+    world.client.get_plain(404, "/%2F%2Fevil.example/donate").await;
+    for (former, current) in [
+        ("/53-0196605/donate", "/american-red-cross/give"),
+        (
+            "/ein/530196605/donate?amount=5",
+            "/american-red-cross/give?amount=5",
+        ),
+        (
+            "/american-red-cross/donate/card",
+            "/american-red-cross/give?method=card",
+        ),
+        (
+            "/american-red-cross/donate/crypto?amount=5",
+            "/american-red-cross/give?amount=5&method=crypto",
+        ),
+    ] {
+        let response = world.client.get_plain(308, former).await;
+        assert_eq!(response.header("location"), current, "{former}");
+    }
+    let start = world
+        .client
+        .get_plain(303, "/american-red-cross/fundraiser")
+        .await;
+    assert_eq!(
+        start.header("location"),
+        "/dashboard/fundraisers/new?nonprofit=american-red-cross"
+    );
+    let problem = world.client.get_plain(404, "/v0.2/donate").await;
+    assert_eq!(problem.header("content-type"), "application/problem+json");
+    let button = world.client.get_plain(200, "/0.4/button.js").await;
+    let current = world.client.get_plain(200, "/embed/button.js").await;
+    assert_eq!(button.body, current.body);
+    world.client.get_plain(404, "/american-red-cross/button.js").await;
     let profile = world.client.get_plain(200, "/american-red-cross").await.text();
     assert!(profile.contains("id=\"donate\""), "{profile}");
+}
+
+async fn donate_links_choose_colors_exits_and_ways_to_pay(world: &World) {
+    world.load_demo().await;
+    let form = "/american-red-cross/give?theme_color=7a1fa2&no_exit=1&method=crypto";
+    let page = world.client.get_plain(200, form).await.text();
+    assert!(page.contains("href=\"/embed/theme/7a1fa2.css\""), "{page}");
+    assert!(page.contains("You cannot pay by cryptocurrency here"), "{page}");
+    assert!(!page.contains("<p class=\"eyebrow\"><a"), "{page}");
+    let theme = world.client.get_plain(200, "/embed/theme/7a1fa2.css").await;
+    assert_eq!(theme.header("content-type"), "text/css; charset=utf-8");
+    assert!(theme.text().contains("--accent: #7a1fa2"));
+    for unreadable in ["ffee00.css", "teal.css", "7a1fa2"] {
+        world
+            .client
+            .get_plain(404, &format!("/embed/theme/{unreadable}"))
+            .await;
+    }
+    // The button of the page keeps what its URL says.
+    let profile = world
+        .client
+        .get_plain(200, "/american-red-cross?partner_donation_id=7&x=1")
+        .await;
+    let text = profile.text();
+    assert!(
+        text.contains("href=\"/american-red-cross/give?partner_donation_id=7\""),
+        "{text}"
+    );
+}
+
+async fn paths_may_begin_with_api(world: &World) {
+    world.load_demo().await;
+    let (_app, client) = switched_on(world).await;
+    let plain = client.get(200, "/v0.2/search/red%20cross?take=2").await;
+    let former = client.get(200, "/api/v0.2/search/red%20cross?take=2").await;
+    assert_eq!(plain.json, former.json);
+    client.get(404, "/api/v0.2/nothing").await;
+    world.client.get(404, "/api/v0.2/search/red%20cross").await;
+}
+
+async fn fundraisers_have_the_picture_name_of_the_hosted_service(world: &World) {
+    world.load_demo().await;
+    let organizer = Organizer::new(world).await;
+    let body = json!({"nonprofitId": id_of(RED_CROSS), "title": "Spring run"});
+    let plain = organizer.create(200, &body).await;
+    assert!(!plain.text().contains("coverImageCloudinaryId"));
+    let (_app, client) = switched_on(world).await;
+    let body = json!({"nonprofitId": id_of(RED_CROSS), "title": "Summer run"});
+    let created = organizer.at(&client).create(200, &body).await;
+    let fundraiser = &created.json["data"]["fundraiser"];
+    assert!(fundraiser["coverImageHostedId"].is_string());
+    assert_eq!(
+        fundraiser["coverImageCloudinaryId"],
+        fundraiser["coverImageHostedId"]
+    );
 }
 
 async fn a_public_key_of_another_service_can_be_taken_over(world: &World) {

@@ -12,6 +12,7 @@ on_both_databases!(
     tools_return_what_the_api_returns,
     a_tool_that_fails_says_why,
     creating_a_fundraiser_needs_a_private_key,
+    a_donate_link_is_built_for_a_nonprofit,
     causes_and_nonprofits_are_resources,
     keys_and_limits_are_those_of_the_api,
     an_argument_that_is_too_long_is_refused_after_the_key,
@@ -109,7 +110,7 @@ impl<'a> McpClient<'a> {
 
 async fn a_client_of_an_earlier_version_initializes_and_calls_tools(world: &World) {
     world.load_demo().await;
-    for version in ["2025-11-25", "2025-06-18", "2025-03-26"] {
+    for version in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
         let client = McpClient::new(world, version);
         let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "story", "version": "1"}});
         let result = client.result("initialize", params).await;
@@ -133,11 +134,13 @@ async fn a_client_of_an_earlier_version_initializes_and_calls_tools(world: &Worl
             "get_fundraiser",
             "get_raised",
             "create_fundraiser",
+            "build_donate_link",
         ] {
             assert!(names.contains(&name), "{name}");
         }
         for tool in tools["tools"].as_array().unwrap() {
             assert_eq!(tool["inputSchema"]["type"], "object");
+            assert_eq!(tool["outputSchema"]["type"], "object");
         }
         let found = client
             .call("search_nonprofits", json!({"query": "red cro", "take": 1}))
@@ -202,8 +205,8 @@ async fn tools_return_what_the_api_returns(world: &World) {
         ("list_causes", json!({}), "/v0.2/causes"),
         (
             "search_nonprofits",
-            json!({"query": "red cross", "take": 2, "state": "DC"}),
-            "/v0.2/search/red%20cross?take=2&state=DC",
+            json!({"query": "red cross", "take": 2, "state": "DC", "disbursable": true}),
+            "/v0.2/search/red%20cross?take=2&state=DC&disbursable=1",
         ),
         (
             "search_nonprofits",
@@ -277,21 +280,21 @@ async fn creating_a_fundraiser_needs_a_private_key(world: &World) {
     let organizer = Organizer::new(world).await;
     let arguments = json!({"nonprofitId": id_of(RED_CROSS), "title": "Spring Run", "goal": 5_000});
     let mut client = McpClient::new(world, STATELESS);
-    let message = client.message(
-        "tools/call",
-        json!({"name": "create_fundraiser", "arguments": arguments}),
-    );
-    let headers = [
-        ("mcp-protocol-version", STATELESS),
-        ("mcp-method", "tools/call"),
-        ("mcp-name", "create_fundraiser"),
-    ];
-    let refused = client.send(401, &message, &headers).await;
-    assert_eq!(refused.code(), "missing_credentials");
+    let refused = client.call("create_fundraiser", arguments.clone()).await;
+    assert_eq!(refused["isError"], true);
+    let text = refused["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("missing_credentials"), "{text}");
     // Basic authentication is enough for all tools.
     client.key = None;
     client.headers = vec![("authorization", organizer.basic.clone())];
-    let created = client.call("create_fundraiser", arguments).await;
+    let created = client.call("create_fundraiser", arguments.clone()).await;
+    // A repetition creates nothing, unless it has a key of its own.
+    let repeated = client.call("create_fundraiser", arguments.clone()).await;
+    assert_eq!(repeated["structuredContent"], created["structuredContent"]);
+    let mut another = arguments;
+    another["idempotencyKey"] = json!("second");
+    let another = client.call("create_fundraiser", another).await;
+    assert_ne!(another["structuredContent"], created["structuredContent"]);
     let slug = created["structuredContent"]["data"]["fundraiser"]["slug"]
         .as_str()
         .unwrap_or_else(|| panic!("{created}"))
@@ -308,6 +311,26 @@ async fn creating_a_fundraiser_needs_a_private_key(world: &World) {
             .unwrap()
             .contains("invalid_body")
     );
+}
+
+async fn a_donate_link_is_built_for_a_nonprofit(world: &World) {
+    world.load_demo().await;
+    let client = McpClient::new(world, STATELESS);
+    let arguments =
+        json!({"identifier": RED_CROSS, "amount": 25.5, "frequency": "monthly", "designation": "a & b"});
+    let link = client.call("build_donate_link", arguments).await;
+    assert_eq!(
+        link["structuredContent"],
+        json!({
+            "url": "http://causeway.test/american-red-cross/give?amount=25%2E5&frequency=monthly&designation=a%20%26%20b",
+            "name": "American Red Cross",
+            "isDisbursable": true,
+        })
+    );
+    let unknown = client
+        .call("build_donate_link", json!({"identifier": "nobody"}))
+        .await;
+    assert_eq!(unknown["isError"], true);
 }
 
 async fn causes_and_nonprofits_are_resources(world: &World) {
@@ -370,9 +393,14 @@ async fn keys_and_limits_are_those_of_the_api(world: &World) {
     for _ in 1..100 {
         world.client.details(200, RED_CROSS).await;
     }
-    let limited = client.send(429, &message, &[]).await;
-    assert_eq!(limited.code(), "rate_limited");
-    assert!(limited.headers.contains_key("retry-after"));
+    // Models read results, so that they can wait.
+    let limited = client
+        .call("get_nonprofit", json!({"identifier": RED_CROSS}))
+        .await;
+    assert_eq!(limited["isError"], true);
+    let problem: Value = serde_json::from_str(limited["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(problem["code"], "rate_limited");
+    assert!((1..=60).contains(&problem["retryAfterSeconds"].as_u64().unwrap()));
     // Other tools have their own limits.
     client.call("list_causes", json!({})).await;
     client.key = None;

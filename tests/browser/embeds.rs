@@ -105,6 +105,20 @@ async fn a_donation_is_made_in_a_dialog_on_a_page_of_another_origin() {
     wait_for_shadow(&browser, "return Boolean(shadow('dialog'));", false).await;
     let focused = "return document.activeElement.shadowRoot?.activeElement?.textContent ?? null;";
     browser.wait_for(focused, "$25").await;
+    // A script of the page opens the form at an amount, and learns when it is closed.
+    let open =
+        "document.addEventListener('causeway-close', (event) => { window.closed = event.detail.url; });
+        causeway.setOptions({ partner_donation_id: 'order-17' });
+        causeway.open('american-red-cross', { amount: 44 });";
+    browser.run(open).await;
+    wait_for_shadow(&browser, "return Boolean(shadow('dialog[open]'));", true).await;
+    shadow(&browser, "shadow('dialog button').click();").await;
+    let url = "return window.closed?.split('&embed=')[0] ?? null;";
+    let form = format!(
+        "{}/american-red-cross/give?partner_donation_id=order-17&amount=44",
+        site.url
+    );
+    browser.wait_for(url, form).await;
     browser.stop().await;
 }
 
@@ -119,6 +133,20 @@ async fn without_a_proven_origin_the_button_opens_the_page() {
         .await;
     let url = browser.run("return location.href;").await;
     assert_eq!(url, format!("{}/american-red-cross/give?amount=10", site.url));
+    // Links of the hosted service name the form in the fragment.
+    let here = "return location.pathname + location.search;";
+    browser.goto(&site, "/american-red-cross#/donate/card").await;
+    browser
+        .wait_for(here, "/american-red-cross/give?method=card")
+        .await;
+    browser
+        .goto(&site, "/american-red-cross?x=1#donate?amount=44")
+        .await;
+    browser
+        .wait_for(here, "/american-red-cross/give?x=1&amount=44")
+        .await;
+    let chosen = "return document.querySelector('input[name=other_amount]')?.value ?? null;";
+    browser.wait_for(chosen, "44").await;
     browser.stop().await;
 }
 

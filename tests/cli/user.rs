@@ -43,11 +43,12 @@ impl<'a> User<'a> {
         key_on(&self.send(200, "POST", &path, &encode(&[("overlap", "1h")])))
     }
 
-    /// The values of all cookies.
+    /// The values of all cookies that are secret. That somebody is signed in is not.
     pub fn cookies(&self) -> Vec<String> {
         self.cookies
             .borrow()
             .iter()
+            .filter(|(name, _)| name != "causeway_signed_in")
             .map(|(_, value)| value.clone())
             .collect()
     }

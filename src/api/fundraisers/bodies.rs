@@ -3,6 +3,7 @@
 //! The nonprofits in them are JSON that `app::nonprofit_json` writes, as in all other responses.
 
 use crate::api::bodies::{NonprofitBody, TagBody};
+use crate::app::App;
 use crate::app::urls::Urls;
 use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::goal::Goal;
@@ -99,6 +100,10 @@ pub struct FundraiserBody<'a> {
     #[schema(required)]
     description: Option<&'a str>,
     cover_image_hosted_id: String,
+    /// The same ID under the name that clients of the hosted service read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(ignore)]
+    cover_image_cloudinary_id: Option<String>,
     /// Always a picture: a generated one if none was sent.
     cover_image_url: String,
     /// Whether it is published and within its dates.
@@ -137,15 +142,34 @@ pub struct FundraiserBody<'a> {
     for_nonprofit_weights: Option<Vec<f64>>,
 }
 
+/// What the bodies of fundraisers say about the server.
+#[derive(Clone, Debug)]
+pub struct BodyContext {
+    urls: Urls,
+    livemode: bool,
+    /// Whether clients that were written for the hosted service get the fields that they read.
+    existing_clients: bool,
+}
+
+impl BodyContext {
+    pub fn new(app: &App) -> BodyContext {
+        BodyContext {
+            urls: app.site.urls.clone(),
+            livemode: !app.is_test_mode(),
+            existing_clients: app.config.compat.existing_clients,
+        }
+    }
+}
+
 impl<'a> FundraiserBody<'a> {
     /// Builds the body; `nonprofit` is the slug of the nonprofit in URLs.
     pub fn new(
         fundraiser: &'a Fundraiser,
         nonprofit: &str,
-        urls: &Urls,
-        livemode: bool,
+        context: &BodyContext,
         now: i64,
     ) -> FundraiserBody<'a> {
+        let urls = &context.urls;
         let (cover_image_hosted_id, cover_image_url) =
             urls.fundraiser_cover(fundraiser.id, fundraiser.cover.as_deref());
         let is_multiple = fundraiser.is_multiple();
@@ -160,6 +184,7 @@ impl<'a> FundraiserBody<'a> {
             slug: &fundraiser.slug,
             title: &fundraiser.title,
             description: fundraiser.description.as_deref(),
+            cover_image_cloudinary_id: context.existing_clients.then(|| cover_image_hosted_id.clone()),
             cover_image_hosted_id,
             cover_image_url,
             active: fundraiser.is_active(now),
@@ -176,7 +201,7 @@ impl<'a> FundraiserBody<'a> {
             r#type: is_multiple.then_some("MULTIPLE_NONPROFITS"),
             raised_offline: fundraiser.offline.map(Cents::get),
             url: urls.fundraiser(nonprofit, &fundraiser.slug),
-            livemode,
+            livemode: context.livemode,
             for_nonprofits: supported().map(|list| list.iter().map(|(id, _)| id.0).collect()),
             for_nonprofit_weights: supported().map(|list| list.iter().map(|(_, weight)| *weight).collect()),
         }
@@ -187,15 +212,14 @@ impl<'a> FundraiserBody<'a> {
 pub fn to_json(
     fundraiser: &Fundraiser,
     nonprofit: &str,
-    urls: &Urls,
-    livemode: bool,
+    context: &BodyContext,
     now: i64,
     dry_run: bool,
 ) -> String {
     let body = WrittenBody {
         message: "OK",
         data: WrittenData {
-            fundraiser: FundraiserBody::new(fundraiser, nonprofit, urls, livemode, now),
+            fundraiser: FundraiserBody::new(fundraiser, nonprofit, context, now),
         },
         dry_run,
     };

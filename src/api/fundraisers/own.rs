@@ -1,6 +1,6 @@
 //! The endpoints with which an account changes, closes, reopens and lists its own fundraisers.
 
-use crate::api::fundraisers::bodies::{FundraiserBody, WrittenBody, to_json};
+use crate::api::fundraisers::bodies::{BodyContext, FundraiserBody, WrittenBody, to_json};
 use crate::api::fundraisers::dates::assume_utc;
 use crate::api::fundraisers::fields::{Fields, to_error};
 use crate::api::fundraisers::picture::take_picture;
@@ -221,12 +221,12 @@ pub async fn fundraisers(
     for fundraiser in &listed {
         slugs.push(slug_of(&app.directory, fundraiser).await?);
     }
-    let (livemode, now) = (!app.is_test_mode(), app.clock.millis());
+    let (context, now) = (BodyContext::new(&app), app.clock.millis());
     let body = FundraisersBody {
         fundraisers: listed
             .iter()
             .zip(&slugs)
-            .map(|(fundraiser, slug)| FundraiserBody::new(fundraiser, slug, &app.site.urls, livemode, now))
+            .map(|(fundraiser, slug)| FundraiserBody::new(fundraiser, slug, &context, now))
             .collect(),
         pagination: Pagination::new(page as u64, take as u64, total),
     };
@@ -264,8 +264,13 @@ async fn apply(
         })?
     };
     let slug = slug_of(&app.directory, &changed).await?;
-    let (livemode, now) = (!app.is_test_mode(), app.clock.millis());
-    let body = to_json(&changed, &slug, &app.site.urls, livemode, now, dry_run);
+    let body = to_json(
+        &changed,
+        &slug,
+        &BodyContext::new(app),
+        app.clock.millis(),
+        dry_run,
+    );
     Ok(private_json(body))
 }
 

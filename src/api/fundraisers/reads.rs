@@ -1,7 +1,7 @@
 //! `GET /v0.2/nonprofit/{nonprofit}/fundraiser/{fundraiser}`, and the same with `/raised`.
 
 use crate::api::fundraisers::bodies::{
-    FundraiserBody, FundraiserDetails, FundraiserDetailsBody, RaisedBody, UserBody,
+    BodyContext, FundraiserBody, FundraiserDetails, FundraiserDetailsBody, RaisedBody, UserBody,
 };
 use crate::api::problems::{FundraiserNotFound, NotModified, PublicKeyProblems};
 use crate::app::App;
@@ -62,11 +62,11 @@ pub async fn fundraiser(
     let causes = nonprofits
         .iter()
         .fold(CauseSet::default(), |all, each| all.union(each.causes));
-    let (livemode, now) = (!app.is_test_mode(), app.clock.millis());
+    let now = app.clock.millis();
     let body = FundraiserDetailsBody {
         message: "OK",
         data: FundraiserDetails {
-            fundraiser: FundraiserBody::new(&shown.fundraiser, &slug, &app.site.urls, livemode, now),
+            fundraiser: FundraiserBody::new(&shown.fundraiser, &slug, &BodyContext::new(&app), now),
             users: creator
                 .map(|username| UserBody {
                     id: shown.fundraiser.account.0,

@@ -1,6 +1,6 @@
 //! `POST /v0.2/fundraiser`: creates a fundraiser.
 
-use crate::api::fundraisers::bodies::{WrittenBody, to_json};
+use crate::api::fundraisers::bodies::{BodyContext, WrittenBody, to_json};
 use crate::api::fundraisers::dates::assume_utc;
 use crate::api::fundraisers::fields::{Fields, to_error};
 use crate::api::fundraisers::picture::take_picture;
@@ -134,7 +134,7 @@ pub async fn create(
         cover: cover.flatten(),
         ..fundraiser
     };
-    let livemode = !app.is_test_mode();
+    let context = BodyContext::new(&app);
     if dry_run {
         let now = app.clock.millis();
         let mut tx = app.db.view().await?;
@@ -146,18 +146,13 @@ pub async fn create(
             ..fundraiser
         };
         return Ok(super::own::private_json(to_json(
-            &preview,
-            &nonprofit,
-            &app.site.urls,
-            livemode,
-            now,
-            true,
+            &preview, &nonprofit, &context, now, true,
         )));
     }
     let urls = app.site.urls.clone();
     let respond = move |new: &Fundraiser, now: i64| StoredResponse {
         location: urls.fundraiser_api(&nonprofit, &new.slug),
-        body: to_json(new, &nonprofit, &urls, livemode, now, false),
+        body: to_json(new, &nonprofit, &context, now, false),
     };
     let command = CreateFundraiser {
         fundraiser,

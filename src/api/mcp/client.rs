@@ -129,6 +129,11 @@ impl McpClient {
         key.map(|_| ()).map_err(|error| Box::new(error.into_response()))
     }
 
+    /// Returns whether the client sent a private key.
+    pub(super) fn has_private_key(&self) -> bool {
+        self.authorization.is_some()
+    }
+
     /// Sends a request to the API. Returns `None` if the response cannot be read.
     pub(super) async fn call(&self, call: ApiRequest) -> Option<Called> {
         let is_write = call.body.is_some();
@@ -141,6 +146,9 @@ impl McpClient {
             if let Some(authorization) = &self.authorization {
                 request = request.header(AUTHORIZATION, authorization);
             }
+        }
+        if let Some(key) = &call.idempotency_key {
+            request = request.header("idempotency-key", key);
         }
         let mut request = request
             .body(call.body.map_or_else(Body::empty, Body::from))

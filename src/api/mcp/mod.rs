@@ -5,6 +5,8 @@
 //! errors and the same usage counts. Responses are plain JSON: nothing here takes long enough for a stream of events.
 
 mod client;
+mod donate_link;
+mod output;
 mod prompts;
 mod protocol;
 mod resources;

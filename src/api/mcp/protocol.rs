@@ -8,16 +8,17 @@
 
 use super::client::{Called, McpClient};
 use super::tools::{self, ApiRequest, CallError};
-use super::{prompts, resources};
-use crate::http::error::Error;
+use super::{donate_link, prompts, resources};
+use crate::http::error::{Error, Problem};
 use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
 /// The version without sessions.
 pub(super) const STATELESS: &str = "2026-07-28";
 /// All versions, the newest first.
-pub(super) const VERSIONS: [&str; 4] = [STATELESS, "2025-11-25", "2025-06-18", "2025-03-26"];
+pub(super) const VERSIONS: [&str; 5] = [STATELESS, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 const PARSE_ERROR: i64 = -32_700;
 const INVALID_REQUEST: i64 = -32_600;
@@ -331,14 +332,36 @@ async fn call_tool(
         return Err(Failure::Refused(Box::new(refusal)));
     }
     match call(caller, request).await? {
-        Called::Body(body) => Ok(json!({
-            "content": [{"type": "text", "text": body.to_string()}],
-            "structuredContent": body,
-            "isError": false,
-        })),
+        Called::Body(body) => {
+            let body = match name {
+                donate_link::NAME => donate_link::build(&body, arguments),
+                _ => body,
+            };
+            Ok(json!({
+                "content": [{"type": "text", "text": body.to_string()}],
+                "structuredContent": body,
+                "isError": false,
+            }))
+        }
         Called::Problem { code, detail, .. } => Ok(failed(&json!({"code": code, "detail": detail}))),
-        Called::Refused(response) => Err(Failure::Refused(response)),
+        Called::Refused(response) => explain_refusal(response, caller),
     }
+}
+
+/// Returns the result of a tool whose request was refused: models can wait for a limit, or tell people that a private key is
+/// missing. A wrong key is an error of HTTP, which applications show.
+fn explain_refusal(response: Box<Response>, caller: &McpClient) -> Result<Value, Failure> {
+    let is_wrong_key = response.status() == StatusCode::UNAUTHORIZED && caller.has_private_key();
+    let Some(problem) = response.extensions().get::<Problem>().filter(|_| !is_wrong_key) else {
+        return Err(Failure::Refused(response));
+    };
+    let mut explained = json!({"code": problem.code(), "detail": problem.detail()});
+    let seconds = response.headers().get(RETRY_AFTER);
+    let seconds = seconds.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    if let Some(seconds) = seconds {
+        explained["retryAfterSeconds"] = json!(seconds);
+    }
+    Ok(failed(&explained))
 }
 
 /// Returns the result of a tool that failed. Models read it and try something else.

@@ -1,9 +1,17 @@
 //! The tools: each is one request to the API, so it has the same limits and the same errors.
 
+use super::{donate_link, output};
 use axum::http::Method;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 use std::fmt::Write;
+use std::sync::LazyLock;
+
+/// The only tool that changes something.
+const CREATE: &str = "create_fundraiser";
 
 /// A request to the API, without the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +20,8 @@ pub(super) struct ApiRequest {
     /// The path and the query, which ends with `?` or `&` so that the key can be added.
     pub path: String,
     pub body: Option<String>,
+    /// Names a creation, so that a repetition creates nothing.
+    pub idempotency_key: Option<String>,
 }
 
 impl ApiRequest {
@@ -31,12 +41,18 @@ impl ApiRequest {
             method: Method::GET,
             path,
             body: None,
+            idempotency_key: None,
         }
     }
 }
 
 /// Returns the definitions of all tools.
-pub(super) fn definitions() -> Value {
+pub(super) fn definitions() -> &'static Value {
+    static DEFINITIONS: LazyLock<Value> = LazyLock::new(describe);
+    &DEFINITIONS
+}
+
+fn describe() -> Value {
     let text = |description: &str| json!({"type": "string", "description": description});
     let count = |description: &str| json!({"type": "integer", "minimum": 1, "description": description});
     let nonprofit = text("The slug, the EIN as nine digits, or the ID of the nonprofit");
@@ -51,7 +67,7 @@ pub(super) fn definitions() -> Value {
             "List all causes with their numbers of nonprofits.",
             &json!({}),
             &[],
-            true
+            &output::schema("causes"),
         ),
         tool(
             "search_nonprofits",
@@ -61,13 +77,14 @@ pub(super) fn definitions() -> Value {
                 "query": text("What to search for, such as \"red cross\" or \"food bank austin tx\""),
                 "take": count("The number of results: 10 by default, at most 50"),
                 "causes": {"type": "array", "items": {"type": "string"}, "description": "Only nonprofits with at least one of these causes; see list_causes"},
+                "disbursable": {"type": "boolean", "description": "Only nonprofits that can receive donations"},
                 "state": text("Only nonprofits in the state with this two-letter code"),
                 "city": text("Only nonprofits in the city with this name"),
                 "near": text("Only nonprofits near a ZIP code, or near latitude,longitude"),
                 "radius": {"type": "number", "minimum": 1, "maximum": 500, "description": "How far from near, in miles: 25 by default"},
             }),
             &["query"],
-            true,
+            &output::schema("search"),
         ),
         tool(
             "get_nonprofit",
@@ -75,7 +92,22 @@ pub(super) fn definitions() -> Value {
             "Get the details of one nonprofit: description, place, causes, links.",
             &json!({"identifier": nonprofit}),
             &["identifier"],
-            true,
+            &output::schema("details"),
+        ),
+        tool(
+            "build_donate_link",
+            "Build a donate link",
+            "Build the URL at which a person donates to a nonprofit. Show it to the person: nothing is charged before they pay there.",
+            &json!({
+                "identifier": nonprofit,
+                "amount": {"type": "number", "exclusiveMinimum": 0, "description": "The amount to fill in, in dollars"},
+                "frequency": {"type": "string", "enum": ["once", "monthly"]},
+                "designation": text("What the donation is for"),
+                "partnerDonationId": text("Your own ID for the donation, which is returned to you"),
+                "successUrl": text("Where to redirect the person after the donation: a URL of an origin that you have registered"),
+            }),
+            &["identifier"],
+            &donate_link::schema(),
         ),
         tool(
             "browse_cause",
@@ -87,7 +119,7 @@ pub(super) fn definitions() -> Value {
                 "page": count("The page, starting at 1"),
             }),
             &["cause"],
-            true,
+            &output::schema("browse"),
         ),
         tool(
             "get_fundraiser",
@@ -95,7 +127,7 @@ pub(super) fn definitions() -> Value {
             "Get the details of a fundraiser.",
             &json!({"nonprofit": supported, "fundraiser": fundraiser}),
             &["nonprofit", "fundraiser"],
-            true,
+            &output::schema("fundraiser"),
         ),
         tool(
             "get_raised",
@@ -103,12 +135,12 @@ pub(super) fn definitions() -> Value {
             "Get how much a fundraiser has raised, its number of supporters and its goal. Amounts are in cents.",
             &json!({"nonprofit": supported, "fundraiser": fundraiser}),
             &["nonprofit", "fundraiser"],
-            true,
+            &output::schema("raised"),
         ),
         tool(
-            "create_fundraiser",
+            CREATE,
             "Create a fundraiser",
-            "Create a fundraiser for a nonprofit. Needs a private key: HTTP Basic authentication with a public and a private key.",
+            "Create a fundraiser for a nonprofit. The same call within a day creates nothing and returns the same fundraiser. Needs a private key: HTTP Basic authentication with a public and a private key.",
             &json!({
                 "nonprofitId": text("The ID of the nonprofit, from search_nonprofits or get_nonprofit"),
                 "title": text("One line of 1 to 120 characters"),
@@ -116,9 +148,10 @@ pub(super) fn definitions() -> Value {
                 "goal": count("The goal in cents; without one it grows with the amount raised"),
                 "startDate": {"type": "string", "format": "date-time", "description": "When it starts"},
                 "endDate": {"type": "string", "format": "date-time", "description": "When it ends"},
+                "idempotencyKey": text("Distinguishes this fundraiser from one with the same values that already exists"),
             }),
             &["nonprofitId", "title"],
-            false,
+            &output::schema("create"),
         ),
     ])
 }
@@ -129,14 +162,19 @@ fn tool(
     description: &str,
     properties: &Value,
     required: &[&str],
-    is_read_only: bool,
+    output: &Value,
 ) -> Value {
+    let is_read_only = name != CREATE;
     json!({
         "name": name,
         "title": title,
         "description": description,
         "inputSchema": {"type": "object", "properties": properties, "required": required},
-        "annotations": {"title": title, "readOnlyHint": is_read_only, "destructiveHint": false, "openWorldHint": false},
+        "outputSchema": output,
+        "annotations": {
+            "title": title, "readOnlyHint": is_read_only, "destructiveHint": false, "idempotentHint": true,
+            "openWorldHint": false
+        },
     })
 }
 
@@ -161,10 +199,15 @@ pub(super) fn to_request(name: &str, arguments: &Map<String, Value>) -> Result<A
         "list_causes" => Ok(ApiRequest::get(&["causes"], &[])),
         "search_nonprofits" => {
             let query = ["take", "causes", "state", "city", "near", "radius"];
-            let query = query.map(|name| (name, optional(name)));
+            let mut query = query.map(|name| (name, optional(name))).to_vec();
+            if arguments.get("disbursable") == Some(&Value::Bool(true)) {
+                query.push(("disbursable", Some("1".to_owned())));
+            }
             Ok(ApiRequest::get(&["search", &required("query")?], &query))
         }
-        "get_nonprofit" => Ok(ApiRequest::get(&["nonprofit", &required("identifier")?], &[])),
+        "get_nonprofit" | donate_link::NAME => {
+            Ok(ApiRequest::get(&["nonprofit", &required("identifier")?], &[]))
+        }
         "browse_cause" => {
             let query = ["take", "page"].map(|name| (name, optional(name)));
             Ok(ApiRequest::get(&["browse", &required("cause")?], &query))
@@ -177,11 +220,20 @@ pub(super) fn to_request(name: &str, arguments: &Map<String, Value>) -> Result<A
             }
             Ok(ApiRequest::get(&segments, &[]))
         }
-        "create_fundraiser" => Ok(ApiRequest {
-            method: Method::POST,
-            path: "/v0.2/fundraiser?".to_owned(),
-            body: Some(Value::Object(arguments.clone()).to_string()),
-        }),
+        CREATE => {
+            let mut fields = arguments.clone();
+            let key = fields
+                .remove("idempotencyKey")
+                .and_then(|key| text_of(Some(&key)));
+            let body = Value::Object(fields).to_string();
+            let of_values = || format!("mcp-{}", STANDARD.encode(Sha256::digest(&body)));
+            Ok(ApiRequest {
+                method: Method::POST,
+                path: "/v0.2/fundraiser?".to_owned(),
+                idempotency_key: Some(key.unwrap_or_else(of_values)),
+                body: Some(body),
+            })
+        }
         _ => Err(CallError::NoSuchTool),
     }
 }

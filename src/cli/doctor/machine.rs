@@ -2,7 +2,6 @@
 
 use super::finding::Finding;
 use crate::config::Config;
-use platform::clock::Clock;
 use platform::db::Inspection;
 use platform::disk_space::{DiskSpace, SpaceLevel};
 use std::fs;
@@ -104,10 +103,7 @@ pub(super) fn disk_space(config: &Config) -> Finding {
 pub(super) fn clock(inspection: Option<&Inspection>) -> Finding {
     const SUBJECT: &str = "clock";
     const REMEDY: &str = "run a time service such as systemd-timesyncd or chrony on every machine";
-    let now = Clock::default().millis();
-    let skew = inspection
-        .and_then(|inspection| inspection.clock)
-        .map(|database| now - database);
+    let skew = inspection.and_then(|inspection| inspection.clock_skew);
     if let Some(skew) = skew.filter(|skew| skew.abs() > MAX_SKEW_MILLIS) {
         let direction = if skew > 0 { "ahead of" } else { "behind" };
         return Finding::problem(

@@ -17,6 +17,8 @@ use crate::web::flash::Flash;
 use crate::web::form::picture::REMOVE;
 use crate::web::form_page::FormPage;
 use crate::web::layout::Tab;
+use crate::web::relative_time::RelativeTime;
+use crate::web::share_links::ShareLinks;
 use crate::web::texts::{PickerTexts, fill};
 use crate::web::{Form, Layout, Page, UploadForm};
 use access::keys::Class;
@@ -25,12 +27,14 @@ use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use giving::donations::listing::Supporter;
+use giving::donations::store as donations;
 use giving::fundraisers::change::FundraiserChange;
 use giving::fundraisers::input::SupportedInput;
 use giving::fundraisers::write::{CreateFundraiser, UpdateFundraiser};
 use giving::fundraisers::{Fundraiser, store};
 use giving::idempotency::{IdempotentRequest, StoredResponse};
-use giving::ledger::entry::TotalsByMode;
+use giving::ledger::entry::{Mode, TotalsByMode};
 use giving::ledger::store as ledger;
 use platform::ids::FundraiserId;
 use sha2::{Digest, Sha256};
@@ -38,6 +42,8 @@ use std::time::Duration;
 use uuid::Uuid;
 
 const LIST_PATH: &str = "/dashboard/fundraisers";
+/// The number of donations that a fundraiser's page lists.
+const MAX_SUPPORTERS: usize = 20;
 /// Fundraisers per page of the list.
 const PAGE_SIZE: u64 = 20;
 
@@ -54,6 +60,18 @@ struct FundraisersPage {
 struct FundraiserPage {
     layout: Layout,
     fundraiser: FundraiserView,
+    supporters: Vec<(Supporter, RelativeTime)>,
+}
+
+#[derive(Template)]
+#[template(path = "dashboard/fundraisers/poster.html")]
+struct PosterPage {
+    layout: Layout,
+    back: String,
+    title: String,
+    nonprofits: Vec<String>,
+    cover: String,
+    share: ShareLinks,
 }
 
 impl FundraisersPage {
@@ -94,8 +112,38 @@ pub async fn fundraiser(
     PathText(id): PathText,
 ) -> Result<Response> {
     let fundraiser = find_own(&app, &user, &id).await?;
+    let modes = Mode::counted(app.is_test_mode());
+    let supporters = donations::list_supporters(&app.db, fundraiser.id, modes, MAX_SUPPORTERS).await?;
+    let now = app.clock.millis();
     let page = FundraiserPage {
+        supporters: supporters
+            .into_iter()
+            .map(|supporter| {
+                let time = RelativeTime::new(supporter.at, now);
+                (supporter, time)
+            })
+            .collect(),
         fundraiser: FundraiserView::load(&app, fundraiser).await?,
+        layout: layout.with_menu(&user, Tab::Fundraisers),
+    };
+    Ok(Page(page).into_response())
+}
+
+/// `GET /dashboard/fundraisers/{id}/poster`: a page to print and put up.
+pub async fn poster(
+    State(app): State<App>,
+    user: SignedIn,
+    layout: Layout,
+    PathText(id): PathText,
+) -> Result<Response> {
+    let fundraiser = FundraiserView::load(&app, find_own(&app, &user, &id).await?).await?;
+    let share = fundraiser.share.ok_or(Error::NotFound)?;
+    let page = PosterPage {
+        back: format!("{LIST_PATH}/{id}"),
+        title: fundraiser.title,
+        nonprofits: fundraiser.nonprofits.into_iter().map(|(name, _)| name).collect(),
+        cover: fundraiser.cover,
+        share,
         layout: layout.with_menu(&user, Tab::Fundraisers),
     };
     Ok(Page(page).into_response())

@@ -2,6 +2,9 @@
 
 use crate::app::App;
 use crate::http::error::Result;
+use crate::web::fundraiser_article::cover;
+use crate::web::markdown;
+use crate::web::share_links::ShareLinks;
 use crate::web::texts::Fundraisers as Texts;
 use directory::NonprofitRef;
 use directory::nonprofits::identifier::Identifier;
@@ -12,13 +15,16 @@ use giving::ledger::store as ledger;
 use jiff::Timestamp;
 use platform::ids::FundraiserId;
 use platform::money::Cents;
+use std::sync::Arc;
 
 /// What a page shows about a fundraiser.
 #[derive(Clone, Debug)]
 pub struct FundraiserView {
     pub id: FundraiserId,
     pub title: String,
+    /// The story in Markdown.
     pub description: Option<String>,
+    pub cover: String,
     /// Names and profile URLs of the nonprofits that it benefits.
     pub nonprofits: Vec<(String, String)>,
     pub status: Status,
@@ -35,6 +41,8 @@ pub struct FundraiserView {
     pub end_date: Option<String>,
     /// The URL of its public page.
     pub page: String,
+    /// Ways to share that page. Not of a fundraiser that others cannot see.
+    pub share: Option<ShareLinks>,
     /// The URL at which the API returns it.
     pub api_url: String,
 }
@@ -91,6 +99,8 @@ impl FundraiserView {
         let totals = totals.counted(is_test_mode);
         let verified = fundraiser.verified(totals);
         let nonprofit = slug_of(&app.directory, &fundraiser).await?;
+        let page = app.site.urls.fundraiser(&nonprofit, &fundraiser.slug);
+        let is_public = fundraiser.is_public();
         Ok(FundraiserView {
             id: fundraiser.id,
             nonprofits: list_nonprofits(app, &fundraiser).await?,
@@ -104,11 +114,18 @@ impl FundraiserView {
             supporters: totals.supporters,
             start_date: fundraiser.starts_at.map(format_date),
             end_date: fundraiser.ends_at.map(format_date),
-            page: app.site.urls.fundraiser(&nonprofit, &fundraiser.slug),
+            cover: cover(&fundraiser.id.to_string(), fundraiser.cover.as_deref()),
+            share: is_public.then(|| ShareLinks::new(&fundraiser.title, page.clone())),
+            page,
             api_url: app.site.urls.fundraiser_api(&nonprofit, &fundraiser.slug),
             title: fundraiser.title,
             description: fundraiser.description,
         })
+    }
+
+    /// Returns the story as safe HTML.
+    pub fn story(&self) -> Option<Arc<str>> {
+        self.description.as_deref().map(markdown::render)
     }
 
     pub fn is_closed(&self) -> bool {

@@ -7,7 +7,7 @@ use super::{MAX_MESSAGE_CHARS, MAX_NAME_CHARS, dedication};
 use crate::app::App;
 use crate::http::client::Client;
 use crate::http::error::{Error, Result};
-use crate::http::params::{PathPair, PathText, RESERVED, RawQuery};
+use crate::http::params::{PathPair, PathText, RawQuery};
 use crate::web::form::Choice;
 use crate::web::form::amounts::submitted;
 use crate::web::texts::fill;
@@ -26,7 +26,6 @@ use giving::checkout::start::StartDonation;
 use giving::checkout::store;
 use giving::providers::Provider;
 use giving::webhooks::endpoints;
-use percent_encoding::utf8_percent_encode;
 use platform::email_address::EmailAddress;
 use platform::money::Cents;
 use uuid::Uuid;
@@ -48,6 +47,8 @@ struct DonationForm {
     link: DonateLink,
     /// Why the frequency that the link asks for is not offered.
     frequency_note: Option<&'static str>,
+    /// Says that the way to pay that the link asks for is not offered.
+    method_note: Option<String>,
     is_test_mode: bool,
     form: Form,
     return_urls: ReturnUrls,
@@ -81,34 +82,6 @@ pub async fn to_nonprofit(
 ) -> Result<Response> {
     let target = Target::nonprofit(&app, &nonprofit).await?;
     show(&app, target, &query).await
-}
-
-/// `GET /{nonprofit}/donate`: where existing donate links point.
-pub async fn former_url_of_nonprofit(PathText(nonprofit): PathText, RawQuery(query): RawQuery) -> Redirect {
-    redirect_to_form(&[&nonprofit], &query)
-}
-
-/// `GET /{nonprofit}/f/{fundraiser}/donate`
-pub async fn former_url_of_fundraiser(
-    PathPair(nonprofit, name): PathPair,
-    RawQuery(query): RawQuery,
-) -> Redirect {
-    redirect_to_form(&[&nonprofit, "f", &name], &query)
-}
-
-/// Redirects to the donation form of a page, with the query that fills it in.
-fn redirect_to_form(path: &[&str], query: &str) -> Redirect {
-    let mut url = String::new();
-    for segment in path {
-        url.push('/');
-        url.extend(utf8_percent_encode(segment, RESERVED));
-    }
-    url.push_str("/give");
-    if !query.is_empty() {
-        url.push('?');
-        url.push_str(query);
-    }
-    Redirect::permanent(&url)
 }
 
 /// `GET /{nonprofit}/f/{fundraiser}/give`
@@ -159,7 +132,7 @@ async fn show(app: &App, target: Target, query: &str) -> Result<Response> {
 
 async fn page(app: &App, target: Target, link: DonateLink, form: Form, query: &str) -> Result<DonationForm> {
     let return_urls = link.partner.return_urls(&app.db, app.trusts_localhost()).await?;
-    let exit = return_urls.exit.as_ref();
+    let exit = return_urls.exit.as_ref().filter(|_| !link.has_no_exit);
     let exit = exit.map(|exit| {
         (
             link.partner.append_to(exit, None),
@@ -170,6 +143,9 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form, query: &s
     let meta = meta(app, &layout, &target);
     Ok(DonationForm {
         frequency_note: frequency_note(app, &target, &link),
+        method_note: link
+            .missing_method
+            .map(|method| fill(layout.p.give.other_method, &[("method", method)])),
         layout,
         meta,
         is_test_mode: app.is_test_mode(),

@@ -1,6 +1,7 @@
 //! Donate links: URLs whose parameters fill in the donation form and identify a partner.
 
 use super::embedding;
+use crate::config::AccentColor;
 use crate::http::error::Error;
 use crate::http::params::{decode, values};
 use crate::web::form::amounts::{Amounts, submitted};
@@ -21,7 +22,7 @@ const MAX_SUGGESTED_AMOUNTS: usize = 6;
 const MAX_TEXT_CHARS: usize = 255;
 
 /// All parameters of a donate link.
-const PARAMETERS: [&str; 17] = [
+const PARAMETERS: [&str; 20] = [
     "amount",
     "suggestedAmounts",
     "min_value",
@@ -38,10 +39,23 @@ const PARAMETERS: [&str; 17] = [
     "share_info",
     "require_share_info",
     "webhook_token",
+    "theme_color",
+    "no_exit",
+    "method",
     embedding::PARAMETER,
 ];
 /// The parameters that fill in fields of the form, which the form then sends itself.
 const FORM_FIELDS: [&str; 5] = ["amount", "frequency", "email", "first_name", "last_name"];
+
+/// The ways to pay that links may name and no provider here offers, with their names in sentences.
+const OTHER_METHODS: [(&str, &str); 6] = [
+    ("paypal", "PayPal"),
+    ("venmo", "Venmo"),
+    ("crypto", "cryptocurrency"),
+    ("stocks", "stocks"),
+    ("daf", "donor-advised fund"),
+    ("gift", "gift card"),
+];
 
 /// How often a donate link asks people to give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +95,12 @@ pub struct DonateLink {
     pub partner: Partner,
     /// The public token of a webhook endpoint, whose account the donation is attributed to.
     pub webhook_token: String,
+    /// The file name of the style sheet with the colors that the link asks for.
+    pub theme: Option<String>,
+    /// Whether the form has no links that leave it.
+    pub has_no_exit: bool,
+    /// The way to pay that the link asks for, if it is not offered.
+    pub missing_method: Option<&'static str>,
     query: String,
 }
 
@@ -117,6 +137,9 @@ impl DonateLink {
             requires_contact: is_true(&text("require_share_info")),
             partner,
             webhook_token: text("webhook_token"),
+            theme: theme_of(&text("theme_color")),
+            has_no_exit: is_true(&text("no_exit")),
+            missing_method: missing_method(&text("method")),
             query: query.to_owned(),
         })
     }
@@ -155,6 +178,22 @@ fn is_true(text: &str) -> bool {
     matches!(text.to_ascii_lowercase().as_str(), "1" | "true" | "yes")
 }
 
+/// Returns the style sheet of a color such as `0a6460`, with or without `#`. A color that could not be read is ignored.
+fn theme_of(color: &str) -> Option<String> {
+    let digits = color.trim_start_matches('#').to_ascii_lowercase();
+    AccentColor::parse(&format!("#{digits}")).ok()?;
+    Some(format!("{digits}.css"))
+}
+
+/// Returns the first way to pay of a list, unless one of the list is offered.
+fn missing_method(list: &str) -> Option<&'static str> {
+    let list = list.to_ascii_lowercase();
+    let mut names = list.split(',').map(str::trim);
+    let known = |name: &str| OTHER_METHODS.iter().find(|(other, _)| *other == name);
+    let first = known(names.next()?)?;
+    names.all(|name| known(name).is_some()).then_some(first.1)
+}
+
 /// Yields the pairs of a query, still encoded, that are parameters of a donate link and that `is_wanted` accepts.
 fn retain_parameters(query: &str, is_wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = &str> {
     query.split('&').filter(move |pair| {
@@ -168,6 +207,8 @@ fn retain_parameters(query: &str, is_wanted: impl Fn(&str) -> bool) -> impl Iter
 #[derive(Clone, Debug)]
 pub struct GiveBox {
     pub amounts: Amounts,
+    /// The query of links to the form, with its question mark.
+    pub query: String,
     pub hidden_fields: Vec<(String, String)>,
 }
 
@@ -178,12 +219,18 @@ impl GiveBox {
         let amount = Cents::from_positive_dollars(&first("amount")).unwrap_or(DEFAULT_AMOUNTS[1]);
         let suggested = DEFAULT_AMOUNTS.map(Cents::to_input_value).to_vec();
         let pairs = retain_parameters(query, |name| name != "amount");
+        let all: Vec<&str> = retain_parameters(query, |_| true).collect();
         let decoded = pairs.map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             (decode(name).into_owned(), decode(value).into_owned())
         });
         GiveBox {
             amounts: Amounts::new(suggested, &amount.to_input_value()),
+            query: if all.is_empty() {
+                String::new()
+            } else {
+                format!("?{}", all.join("&"))
+            },
             hidden_fields: decoded.collect(),
         }
     }
@@ -243,6 +290,22 @@ mod tests {
     }
 
     #[test]
+    fn parameters_of_the_hosted_service_are_understood() {
+        let link = DonateLink::parse("theme_color=%230A6460&no_exit=1&method=crypto,stocks").unwrap();
+        assert_eq!(link.theme.as_deref(), Some("0a6460.css"));
+        assert!(link.has_no_exit);
+        assert_eq!(link.missing_method, Some("cryptocurrency"));
+        for offered in ["", "card", "crypto,card", "bank"] {
+            let link = DonateLink::parse(&format!("method={offered}")).unwrap();
+            assert_eq!(link.missing_method, None, "{offered}");
+        }
+        for unreadable in ["ffee00", "teal", "..%2F0a6460"] {
+            let link = DonateLink::parse(&format!("theme_color={unreadable}")).unwrap();
+            assert_eq!(link.theme, None, "{unreadable}");
+        }
+    }
+
+    #[test]
     fn form_fields_are_not_sent_twice() {
         let link =
             DonateLink::parse("amount=20&email=a%40b.org&x=1&designation=the+roof&amou%6et=3").unwrap();
@@ -254,6 +317,7 @@ mod tests {
     fn a_page_passes_on_the_parameters_of_its_link() {
         let give = GiveBox::parse(Some("amount=5&x=1&designation=a%26b"));
         assert!(give.amounts.to_string().contains("value=\"5\""));
+        assert_eq!(give.query, "?amount=5&designation=a%26b");
         assert_eq!(give.hidden_fields, [("designation".to_owned(), "a&b".to_owned())]);
         for none in [None, Some("amount=x")] {
             let amounts = GiveBox::parse(none).amounts.to_string();

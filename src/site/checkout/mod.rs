@@ -4,6 +4,7 @@ mod check;
 mod dedication;
 pub mod embedding;
 pub mod form;
+pub mod former_urls;
 pub mod link;
 pub mod pay;
 pub mod target;

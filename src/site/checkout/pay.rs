@@ -12,7 +12,7 @@ use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, RawQuery, values};
 use crate::site::checkout::form::{path_of, path_within, redirect_to_donation};
 use crate::site::find::redirect_permanently;
-use crate::site::share_links::ShareLinks;
+use crate::web::share_links::ShareLinks;
 use crate::web::texts::GiveTexts;
 use crate::web::{Field, Form, FormData, Layout, Page, Section, guard};
 use askama::Template;

@@ -80,6 +80,10 @@ const SINGLE: &[(&str, &str)] = &[
     ("search-as-you-type.html", file!("search-as-you-type", ".html")),
     ("search-box.html", file!("search-box", ".html")),
     ("search-box-event.html", file!("search-box-event", ".html")),
+    (
+        "donate-button-script.html",
+        file!("donate-button-script", ".html"),
+    ),
 ];
 
 /// A sample as a page shows it, in one language or several.

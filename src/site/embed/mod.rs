@@ -5,6 +5,7 @@ pub mod data;
 pub mod pages;
 
 use crate::app::App;
+use crate::config::AccentColor;
 use crate::http::cache::IfNoneMatch;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
@@ -17,65 +18,65 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use giving::providers::Provider;
 use serde_json::json;
-use std::sync::LazyLock;
 
+/// The file of the donate button.
+const BUTTON: &str = "button.js";
+
+/// A script that other sites load.
 struct Script {
-    name: &'static str,
     content: String,
     tag: HeaderValue,
 }
 
 impl Script {
-    fn new(name: &'static str, content: &str, texts: &serde_json::Value) -> Script {
-        let content = content.replacen("__TEXTS__", &texts.to_string(), 1);
+    /// Fills in the texts and the colors of this site.
+    fn new(content: &str, texts: &serde_json::Value, colors: &AccentColor) -> Script {
+        let content = content
+            .replacen("__TEXTS__", &texts.to_string(), 1)
+            .replace("__LIGHT__", colors.light_css().trim_end())
+            .replace("__DARK__", colors.dark_css().trim_end());
         let tag = format!("\"{:08x}\"", crc32fast::hash(content.as_bytes()));
         Script {
-            name,
             content,
             tag: HeaderValue::try_from(tag).expect("a number is ASCII"),
         }
     }
-}
 
-/// The scripts of a server that charges money, of one in test mode, and of one that does not accept donations.
-static SCRIPTS: LazyLock<[[Script; 3]; 3]> = LazyLock::new(|| {
-    let (give, embed) = (&PUBLIC_EN.give, &PUBLIC_EN.embed);
-    [
-        scripts(&json!({ "give": give.button, "other": embed.other_amount, "close": embed.close })),
-        scripts(&json!({
-            "give": give.button, "other": embed.other_amount, "close": embed.close, "notice": give.test_mode
-        })),
-        scripts(&json!({ "off": true })),
-    ]
-});
-
-fn scripts(button: &serde_json::Value) -> [Script; 3] {
-    let (embed, search) = (&PUBLIC_EN.embed, &PUBLIC_EN.search);
-    let search = json!({
-        "label": embed.search_label,
-        "submit": search.submit,
-        "list": search.list,
-        "none": search.none,
-        "one": search.one,
-        "many": search.many,
-    });
-    [
-        Script::new(
-            "button.js",
-            include_str!("../../../assets/embed/button.js"),
-            button,
-        ),
-        Script::new(
-            "search.js",
-            include_str!("../../../assets/embed/search.js"),
-            &search,
-        ),
-        Script::new(
-            "thermometer.js",
-            include_str!("../../../assets/embed/thermometer.js"),
-            &json!({ "give": PUBLIC_EN.give.button, "label": PUBLIC_EN.fundraiser.raised_title }),
-        ),
-    ]
+    /// Finds a script by the name of its file.
+    fn find(name: &str, app: &App) -> Option<Script> {
+        let (give, embed, search) = (&PUBLIC_EN.give, &PUBLIC_EN.embed, &PUBLIC_EN.search);
+        let (content, texts) = match name {
+            BUTTON => (
+                include_str!("../../../assets/embed/button.js"),
+                if app.config.giving == Provider::Off {
+                    json!({ "off": true })
+                } else {
+                    let notice = app.is_test_mode().then_some(give.test_mode);
+                    json!({
+                        "give": give.button, "other": embed.other_amount, "close": embed.close, "notice": notice
+                    })
+                },
+            ),
+            "search.js" => (
+                include_str!("../../../assets/embed/search.js"),
+                json!({
+                    "label": embed.search_label,
+                    "submit": search.submit,
+                    "list": search.list,
+                    "none": search.none,
+                    "one": search.one,
+                    "many": search.many,
+                }),
+            ),
+            "thermometer.js" => (
+                include_str!("../../../assets/embed/thermometer.js"),
+                json!({ "give": give.button, "label": PUBLIC_EN.fundraiser.raised_title }),
+            ),
+            _ => return None,
+        };
+        let colors = app.config.site.accent_color.clone().unwrap_or_default();
+        Some(Script::new(content, &texts, &colors))
+    }
 }
 
 /// `GET /embed/{script}`. Its URL never changes, so caches must revalidate it after an hour.
@@ -84,16 +85,40 @@ pub async fn script(
     PathText(name): PathText,
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
-    let [live, test, off] = &*SCRIPTS;
-    let scripts = match app.config.giving {
-        Provider::Off => off,
-        _ if app.is_test_mode() => test,
-        _ => live,
+    let script = Script::find(&name, &app).ok_or(Error::NotFound)?;
+    let headers = headers("text/javascript; charset=utf-8");
+    let mut response = if if_none_match.matches(&script.tag) {
+        (StatusCode::NOT_MODIFIED, headers).into_response()
+    } else {
+        (headers, script.content).into_response()
     };
-    let script = scripts.iter().find(|script| script.name == name);
-    let script = script.ok_or(Error::NotFound)?;
-    let headers = [
-        (CONTENT_TYPE, "text/javascript; charset=utf-8"),
+    response.headers_mut().insert(ETAG, script.tag);
+    Ok(response)
+}
+
+/// `GET /{version}/button.js`: where pages load the button of the hosted service from.
+pub async fn former_button(
+    app: State<App>,
+    PathText(version): PathText,
+    if_none_match: IfNoneMatch,
+) -> Result<Response> {
+    let is_version = version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if !is_version {
+        return Err(Error::NotFound);
+    }
+    script(app, PathText(BUTTON.to_owned()), if_none_match).await
+}
+
+/// `GET /embed/theme/{color}.css`: the colors of a donation form whose link chooses one.
+pub async fn theme(PathText(file): PathText) -> Result<Response> {
+    let color = file.strip_suffix(".css").ok_or(Error::NotFound)?;
+    let color = AccentColor::parse(&format!("#{color}")).map_err(|_| Error::NotFound)?;
+    Ok((headers("text/css; charset=utf-8"), color.css()).into_response())
+}
+
+fn headers(content_type: &'static str) -> [(HeaderName, &'static str); 5] {
+    [
+        (CONTENT_TYPE, content_type),
         (CACHE_CONTROL, "public, max-age=3600"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
@@ -101,31 +126,20 @@ pub async fn script(
             HeaderName::from_static("cross-origin-resource-policy"),
             "cross-origin",
         ),
-    ];
-    let mut response = if if_none_match.matches(&script.tag) {
-        (StatusCode::NOT_MODIFIED, headers).into_response()
-    } else {
-        (headers, script.content.as_str()).into_response()
-    };
-    response.headers_mut().insert(ETAG, script.tag.clone());
-    Ok(response)
+    ]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn scripts_are_small_and_work_under_a_strict_content_security_policy() {
-        for script in SCRIPTS.iter().flatten() {
-            assert!(
-                script.content.len() < 10_000,
-                "{}: {}",
-                script.name,
-                script.content.len()
-            );
+        for script in [
+            include_str!("../../../assets/embed/button.js"),
+            include_str!("../../../assets/embed/search.js"),
+            include_str!("../../../assets/embed/thermometer.js"),
+        ] {
+            assert!(script.len() < 9_500, "{}", script.len());
             for forbidden in [
-                "__TEXTS__",
                 "eval(",
                 "innerHTML",
                 "document.write",
@@ -135,12 +149,7 @@ mod tests {
                 "new Function",
                 "localStorage",
             ] {
-                assert!(
-                    !script.content.contains(forbidden),
-                    "{} in {}",
-                    forbidden,
-                    script.name
-                );
+                assert!(!script.contains(forbidden), "{forbidden}");
             }
         }
     }

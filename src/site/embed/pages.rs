@@ -20,7 +20,7 @@ use platform::text::cut;
 const EXAMPLE: &str = "american-red-cross";
 /// The number of suggestions for an ambiguous name.
 const MAX_SUGGESTIONS: usize = 6;
-const SCHEMES: [&str; 3] = ["auto", "light", "dark"];
+const SCHEMES: [&str; 3] = ["light", "auto", "dark"];
 
 #[derive(Template)]
 #[template(path = "site/embed/page.html")]
@@ -266,7 +266,7 @@ impl Snippet {
         snippet.render().unwrap_or_default()
     }
 
-    /// Returns whether the snippet overrides the visitor's color scheme.
+    /// Returns whether the snippet names a color scheme.
     fn has_scheme(&self) -> bool {
         self.scheme != SCHEMES[0]
     }
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn options_cannot_break_out_of_the_snippet() {
         let options = EmbedOptions::parse("kind=search&scheme=%22x&key=%22%3E%3Cb%3E&amounts=%22%3E");
-        assert_eq!((options.scheme, options.amounts.as_str()), ("auto", ""));
+        assert_eq!((options.scheme, options.amounts.as_str()), ("light", ""));
         let evil = "\"><b>'";
         let snippet = Snippet::new("/x".to_owned(), evil.to_owned(), &options);
         let html = snippet.pasted("https://give.example.org");

@@ -139,6 +139,15 @@ pub struct KeyFact {
     pub note: String,
 }
 
+/// Returns the EIN and the tax status in one line, such as "EIN 53-0196605 · Public charity, 501(c)(3)".
+pub fn standing(nonprofit: &Nonprofit<'_>, t: &ProfileTexts) -> String {
+    let ein = nonprofit.ein.map(|ein| format!("{} {}", t.ein, ein.dashed()));
+    let facts = nonprofit.facts.as_ref();
+    let facts = facts.filter(|facts| facts.subsection > 0 && !nonprofit.tax.is_revoked());
+    let status = facts.map(|facts| format!("{}, 501(c)({})", capitalize(facts.kind()), facts.subsection));
+    ein.into_iter().chain(status).collect::<Vec<_>>().join(" · ")
+}
+
 /// Returns the facts that a visitor looks for first.
 pub fn key_facts(nonprofit: &Nonprofit<'_>, t: &ProfileTexts) -> Vec<KeyFact> {
     let mut facts = Vec::new();
@@ -150,15 +159,20 @@ pub fn key_facts(nonprofit: &Nonprofit<'_>, t: &ProfileTexts) -> Vec<KeyFact> {
     }
     if let Some(ntee) = nonprofit.ntee {
         let category = ntee.meaning().decile_meaning.to_owned();
-        add(t.category, category, ntee.code().to_owned());
+        add(t.category, category, String::new());
     }
     let latest = nonprofit.tax.latest_return.filter(|latest| latest.period != 0);
-    let (revenue, assets, period) = match (latest, stated) {
-        (Some(latest), _) => (latest.revenue, latest.assets, format_month(latest.period)),
-        (None, Some(facts)) => {
-            let year = return_year(facts).map(|year| year.to_string());
-            (facts.revenue, facts.assets, year.unwrap_or_default())
+    // The newest figures count, wherever they come from. The file has the amounts of returns that were not published yet.
+    let filed = stated.filter(|facts| facts.revenue.is_some());
+    let is_newer = |facts: &&IrsFacts| {
+        latest.is_none_or(|latest| return_year(facts).is_some() && facts.tax_period > latest.period)
+    };
+    let (revenue, assets, period) = match (latest, filed.filter(is_newer)) {
+        (_, Some(facts)) => {
+            let period = return_year(facts).map(|_| format_month(facts.tax_period));
+            (facts.revenue, facts.assets, period.unwrap_or_default())
         }
+        (Some(latest), None) => (latest.revenue, latest.assets, format_month(latest.period)),
         (None, None) => (None, None, String::new()),
     };
     for (label, amount) in [(t.revenue, revenue), (t.assets, assets)] {

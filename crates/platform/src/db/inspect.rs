@@ -1,6 +1,7 @@
 //! Looks at a database without changing it: no file is created and no migration runs. For `causeway doctor`.
 
 use super::{DatabaseKind, Db, Postgres, open, query};
+use crate::clock::Clock;
 use crate::data_folder;
 use crate::settings::DatabaseSettings;
 use anyhow::Context;
@@ -27,8 +28,9 @@ const MIGRATIONS: &str = "select version from _sqlx_migrations order by version"
 pub struct Inspection {
     pub kind: DatabaseKind,
     pub version: String,
-    /// The time on the clock of PostgreSQL, in milliseconds since the Unix epoch.
-    pub clock: Option<i64>,
+    /// How many milliseconds this clock is ahead of that of PostgreSQL, or behind it if negative. The time that the answer
+    /// took does not count.
+    pub clock_skew: Option<i64>,
     /// The setting `synchronous_commit` of PostgreSQL.
     pub synchronous_commit: Option<String>,
     /// Whether this is a replica, which accepts no writes.
@@ -37,6 +39,14 @@ pub struct Inspection {
     pub pending_migrations: usize,
     /// The migrations that this version does not know.
     pub unknown_migrations: Vec<i64>,
+}
+
+/// Compares the clocks. The database reads its own at some moment between our two readings.
+async fn find_skew(pool: &sqlx::PgPool) -> sqlx::Result<i64> {
+    let before = Clock::default().millis();
+    let database: i64 = sqlx::query_scalar(POSTGRES_CLOCK).fetch_one(pool).await?;
+    let after = Clock::default().millis();
+    Ok((before - database).max(0) + (after - database).min(0))
 }
 
 impl Inspection {
@@ -71,7 +81,7 @@ impl Db {
             Db::Sqlite { readers, .. } => Inspection {
                 kind: DatabaseKind::Sqlite,
                 version: sqlx::query_scalar(SQLITE_VERSION).fetch_one(readers).await?,
-                clock: None,
+                clock_skew: None,
                 synchronous_commit: None,
                 is_replica: false,
                 pending_migrations: 0,
@@ -82,7 +92,7 @@ impl Db {
                 Inspection {
                     kind: DatabaseKind::Postgres,
                     version: sqlx::query_scalar(POSTGRES_VERSION).fetch_one(pool).await?,
-                    clock: Some(sqlx::query_scalar(POSTGRES_CLOCK).fetch_one(pool).await?),
+                    clock_skew: Some(find_skew(pool).await?),
                     synchronous_commit: Some(sqlx::query_scalar(SYNCHRONOUS_COMMIT).fetch_one(pool).await?),
                     is_replica: sqlx::query_scalar(IS_REPLICA).fetch_one(pool).await?,
                     pending_migrations: 0,

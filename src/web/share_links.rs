@@ -5,7 +5,7 @@ use crate::web::texts::PUBLIC_EN;
 use percent_encoding::utf8_percent_encode;
 
 /// The URL of a page, and links that share it elsewhere.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ShareLinks {
     pub title: String,
     pub url: String,
