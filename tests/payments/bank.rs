@@ -86,6 +86,11 @@ impl Bank {
         bank
     }
 
+    /// The URL of the server.
+    pub fn server_url(&self) -> &str {
+        self.events_url.trim_end_matches("/webhooks/stripe")
+    }
+
     /// Sends events to a URL, or nowhere.
     pub async fn send_events_to(&self, url: Option<&str>) {
         self.control("webhooks", json!({ "url": url, "secret": WEBHOOK_SECRET }))

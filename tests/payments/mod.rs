@@ -1,5 +1,6 @@
 //! Payments by Stripe, with the simulator in the place of Stripe.
 
+mod again;
 mod bank;
 mod card_testing;
 mod connect;

@@ -5,7 +5,7 @@ use crate::lists;
 use crate::objects::{
     accounts, catalog, charges, customers, disputes, invoice_items, invoices, payment_intents,
     payment_methods, payouts, portal, refunds, renewals, sessions, setup_intents, subscription_items,
-    subscriptions, test_clocks,
+    subscriptions, test_clocks, webhook_endpoints,
 };
 use crate::state::{Call, State};
 use crate::transactions;
@@ -128,6 +128,8 @@ pub(crate) fn dispatch(state: &mut State, call: &Call, method: &str, path: &str)
         ("GET", ["test_helpers", "test_clocks", id]) => test_clocks::retrieve(state, call, id),
         ("DELETE", ["test_helpers", "test_clocks", id]) => test_clocks::delete(state, call, id),
         ("POST", ["test_helpers", "test_clocks", id, "advance"]) => test_clocks::advance(state, call, id),
+
+        ("GET", ["webhook_endpoints"]) => webhook_endpoints::list(state, call),
 
         _ => Err(ApiError::unknown_url(method, path)),
     }

@@ -3,6 +3,7 @@
 //! It works while the server runs and when it does not start, and changes nothing: no table is migrated, and no file
 //! is created except for a probe that is removed again. So it does not build an `App`.
 
+mod donations;
 mod finding;
 mod machine;
 mod payments;
@@ -60,6 +61,8 @@ async fn examine(config: &Config) -> Vec<Finding> {
         services::server(config).await,
     ];
     findings.extend(payments::examine(config, db).await);
+    findings.extend(donations::payment_link(config, db).await);
+    findings.push(donations::monthly_donations(config, db).await);
     if let Some(db) = db {
         db.close().await;
     }

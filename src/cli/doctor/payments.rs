@@ -1,19 +1,22 @@
-//! Checks of payments by Stripe: the key and its account, the clock, and the events.
+//! Checks of payments by Stripe: the key and its account, the clock, the endpoints and the events.
 
 use super::finding::Finding;
 use crate::config::Config;
 use giving::checkout::store as checkout;
 use giving::payments::store as payments;
 use giving::providers::Provider;
+use giving::providers::stripe::EVENT_KINDS;
 use giving::providers::stripe::client::{Client, StripeError};
-use giving::providers::stripe::objects::Account;
+use giving::providers::stripe::objects::{Account, WebhookEndpoint};
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 use platform::clock::{Clock, rfc3339};
 use platform::db::Db;
+use platform::public_url::PublicUrl;
 
 const ACCOUNT: &str = "stripe";
 const CLOCK: &str = "stripe clock";
+const WEBHOOK: &str = "webhook";
 const EVENTS: &str = "events";
 
 /// Signatures of events are accepted for 300 seconds, and their delivery takes a part of them.
@@ -44,6 +47,10 @@ pub(super) async fn examine(config: &Config, db: Option<&Db>) -> Vec<Finding> {
         Ok((found, date)) => {
             findings.push(account(&found, mode.is_test()));
             findings.push(clock(date.as_deref(), now));
+            let url = format!("{}/webhooks/stripe", PublicUrl::new(&config.public_url));
+            let needed = if settings.is_connect() { 2 } else { 1 };
+            let listed = client.list_webhook_endpoints().await;
+            findings.push(endpoints(&listed, &url, needed, mode.is_test()));
         }
         Err(error) => findings.push(refused(&error)),
     }
@@ -102,6 +109,67 @@ fn clock(date: Option<&str>, now: i64) -> Finding {
     Finding::ok(CLOCK, "agrees with the clock of this machine")
 }
 
+/// Whether Stripe has endpoints that send all events here: one, and another one for connected accounts if there are any. Their
+/// secrets cannot be read, so a wrong one shows in the events that are missing.
+fn endpoints(
+    listed: &Result<Vec<WebhookEndpoint>, StripeError>,
+    url: &str,
+    needed: usize,
+    is_test: bool,
+) -> Finding {
+    let listed = match listed {
+        Ok(listed) => listed,
+        Err(error) => {
+            return Finding::warning(
+                WEBHOOK,
+                format!("the endpoints could not be listed: {error}"),
+                "let the restricted key read webhook endpoints, or compare them with docs/giving.md in Stripe's dashboard",
+            );
+        }
+    };
+    let enabled: Vec<_> = listed
+        .iter()
+        .filter(|endpoint| endpoint.url == url && endpoint.status == "enabled")
+        .collect();
+    if enabled.len() < needed {
+        let seen = format!(
+            "Stripe has {} enabled endpoints for {url}, and needs {needed}",
+            enabled.len()
+        );
+        let remedy = if needed > 1 {
+            "add one endpoint for your account and one for connected accounts in Stripe's dashboard, and set their secrets"
+        } else {
+            "add the endpoint in Stripe's dashboard, and set stripe.webhook_secret to its secret"
+        };
+        // The command line of Stripe forwards test events without an endpoint.
+        return if is_test {
+            Finding::warning(WEBHOOK, seen, remedy)
+        } else {
+            Finding::problem(WEBHOOK, seen, remedy)
+        };
+    }
+    let missing: Vec<&str> = EVENT_KINDS
+        .into_iter()
+        .filter(|kind| {
+            let sends = |sent: &String| sent == "*" || sent == kind;
+            !enabled
+                .iter()
+                .all(|endpoint| endpoint.enabled_events.iter().any(sends))
+        })
+        .collect();
+    if missing.is_empty() {
+        return Finding::ok(WEBHOOK, format!("Stripe sends all events to {url}"));
+    }
+    Finding::problem(
+        WEBHOOK,
+        format!(
+            "Stripe does not send these events to {url}: {}",
+            missing.join(", ")
+        ),
+        "add them to the endpoint in Stripe's dashboard",
+    )
+}
+
 /// Whether Stripe sends events to this store.
 async fn events(config: &Config, db: Option<&Db>, now: i64) -> Finding {
     const REMEDY: &str = "check in Stripe's dashboard that a webhook endpoint sends events to /webhooks/stripe of public_url, and that stripe.webhook_secret is its secret";
@@ -113,9 +181,9 @@ async fn events(config: &Config, db: Option<&Db>, now: i64) -> Finding {
         );
     };
     let checked = async {
-        let last = payments::find_last_event(db).await?;
-        let (paid, started) = (now - EVENT_DELAY_MILLIS, now - SESSION_MILLIS);
         let provider = config.giving.name();
+        let last = payments::find_last_event(db, provider).await?;
+        let (paid, started) = (now - EVENT_DELAY_MILLIS, now - SESSION_MILLIS);
         let missed =
             checkout::count_without_event(db, provider, last.unwrap_or_default(), paid, started).await?;
         Ok::<_, sqlx::Error>((last, missed))
@@ -177,5 +245,47 @@ mod tests {
         assert_eq!(of(true, false), Status::Ok);
         assert_eq!(of(true, true), Status::Warning);
         assert_eq!(of(false, false), Status::Problem);
+    }
+    #[test]
+    fn every_kind_of_event_needs_an_enabled_endpoint() {
+        let endpoint = |status: &str, events: &[&str]| WebhookEndpoint {
+            url: "https://giving.example.org/webhooks/stripe".to_owned(),
+            status: status.to_owned(),
+            enabled_events: events.iter().map(|kind| (*kind).to_owned()).collect(),
+        };
+        let all = || endpoint("enabled", &EVENT_KINDS);
+        let judge = |listed: Vec<WebhookEndpoint>, needed, is_test| {
+            let url = "https://giving.example.org/webhooks/stripe";
+            let finding = endpoints(&Ok(listed), url, needed, is_test);
+            (finding.status, finding.seen)
+        };
+        assert_eq!(judge(vec![all()], 1, false).0, Status::Ok);
+        assert_eq!(judge(vec![endpoint("enabled", &["*"])], 1, false).0, Status::Ok);
+        assert_eq!(judge(vec![all(), all()], 2, false).0, Status::Ok);
+        assert_eq!(judge(vec![all()], 2, false).0, Status::Problem);
+        let elsewhere = WebhookEndpoint {
+            url: "https://giving.example.org/".to_owned(),
+            ..all()
+        };
+        for none in [vec![], vec![endpoint("disabled", &["*"])], vec![elsewhere]] {
+            assert_eq!(judge(none.clone(), 1, false).0, Status::Problem);
+            assert_eq!(judge(none, 1, true).0, Status::Warning);
+        }
+        let (status, seen) = judge(vec![all(), endpoint("enabled", &EVENT_KINDS[1..])], 2, true);
+        assert_eq!(status, Status::Problem);
+        assert!(seen.ends_with(": checkout.session.completed"), "{seen}");
+        let refused = StripeError::Unavailable("no connection".to_owned());
+        assert_eq!(endpoints(&Err(refused), "", 1, false).status, Status::Warning);
+    }
+
+    #[test]
+    fn the_guide_lists_every_kind_of_event() {
+        let guide = include_str!("../../../docs/giving.md");
+        for kind in EVENT_KINDS {
+            assert!(
+                guide.contains(&format!("{kind} ")) || guide.contains(&format!("{kind}\n")),
+                "{kind}"
+            );
+        }
     }
 }

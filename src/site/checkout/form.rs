@@ -3,7 +3,7 @@
 use super::embedding::Embedder;
 use super::link::{DonateLink, Frequency};
 use super::target::Target;
-use super::{MAX_MESSAGE_CHARS, MAX_NAME_CHARS, dedication};
+use super::{MAX_MESSAGE_CHARS, MAX_NAME_CHARS, again, dedication};
 use crate::app::App;
 use crate::http::client::Client;
 use crate::http::error::{Error, Result};
@@ -17,7 +17,8 @@ use access::limits::call::Call;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_SECURITY_POLICY;
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
+use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Redirect, Response};
 use giving::books::FeesPaidBy;
 use giving::checkout::amounts::AmountLimits;
@@ -30,6 +31,7 @@ use platform::email_address::EmailAddress;
 use platform::money::Cents;
 use uuid::Uuid;
 
+pub(super) const ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 /// The values of the frequency, as donate links have them.
 const ONCE: &str = "once";
 const MONTHLY: &str = "monthly";
@@ -119,15 +121,25 @@ pub async fn start_for_fundraiser(
 }
 
 async fn show(app: &App, target: Target, query: &str) -> Result<Response> {
-    let link = DonateLink::parse(query)?;
-    let form = form(app, &target, &link, new_token());
+    let earlier = again::find(app, &target, query).await?;
+    let link = DonateLink::parse(query)?.continuing(earlier.as_ref());
+    let mut form = form(app, &target, &link, new_token());
+    if let Some(earlier) = &earlier {
+        form = form.with_values(&again::form_values(earlier));
+    }
     let status = if app.config.giving == Provider::Off {
         StatusCode::NOT_FOUND
     } else {
         StatusCode::OK
     };
     let page = page(app, target, link, form, query).await?;
-    Ok(page.into_response(status))
+    let mut response = page.into_response(status);
+    if earlier.is_some() {
+        let headers = response.headers_mut();
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+        headers.insert(ROBOTS_TAG, HeaderValue::from_static("noindex"));
+    }
+    Ok(response)
 }
 
 async fn page(app: &App, target: Target, link: DonateLink, form: Form, query: &str) -> Result<DonationForm> {
@@ -272,8 +284,9 @@ fn form(app: &App, target: &Target, link: &DonateLink, once: Uuid) -> Form {
 
 /// Returns what the link says about its partner, with the account that the token of the link belongs to.
 async fn attribute(app: &App, link: &DonateLink) -> Result<Partner> {
+    let account = endpoints::store::find_account_of_token(&app.db, &link.webhook_token).await?;
     Ok(Partner {
-        account: endpoints::store::find_account_of_token(&app.db, &link.webhook_token).await?,
+        account: account.or(link.partner.account),
         ..link.partner.clone()
     })
 }
@@ -282,7 +295,8 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
     if app.config.giving == Provider::Off {
         return show(app, target, query).await;
     }
-    let link = DonateLink::parse(query)?;
+    let earlier = again::find(app, &target, query).await?;
+    let link = DonateLink::parse(query)?.continuing(earlier.as_ref());
     let token = Uuid::try_parse(data.text("once")).ok();
     let mut form = form(app, &target, &link, new_token()).with_values(data);
     let valid = validate(app.config.amounts, &target, &link, data, &mut form);

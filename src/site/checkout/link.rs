@@ -1,10 +1,11 @@
 //! Donate links: URLs whose parameters fill in the donation form and identify a partner.
 
-use super::embedding;
+use super::{again, embedding};
 use crate::config::AccentColor;
 use crate::http::error::Error;
 use crate::http::params::{decode, values};
 use crate::web::form::amounts::{Amounts, submitted};
+use giving::checkout::Donation;
 use giving::checkout::amounts::AmountLimits;
 use giving::checkout::partner::Partner;
 use platform::money::Cents;
@@ -22,7 +23,7 @@ const MAX_SUGGESTED_AMOUNTS: usize = 6;
 const MAX_TEXT_CHARS: usize = 255;
 
 /// All parameters of a donate link.
-const PARAMETERS: [&str; 20] = [
+const PARAMETERS: [&str; 21] = [
     "amount",
     "suggestedAmounts",
     "min_value",
@@ -43,6 +44,7 @@ const PARAMETERS: [&str; 20] = [
     "no_exit",
     "method",
     embedding::PARAMETER,
+    again::PARAMETER,
 ];
 /// The parameters that fill in fields of the form, which the form then sends itself.
 const FORM_FIELDS: [&str; 5] = ["amount", "frequency", "email", "first_name", "last_name"];
@@ -142,6 +144,16 @@ impl DonateLink {
             missing_method: missing_method(&text("method")),
             query: query.to_owned(),
         })
+    }
+
+    /// Takes over what the link of an earlier donation passed on.
+    #[must_use]
+    pub fn continuing(mut self, earlier: Option<&Donation>) -> DonateLink {
+        if let Some(earlier) = earlier {
+            self.partner = earlier.partner.clone();
+            self.designation = earlier.designation.clone().unwrap_or_default();
+        }
+        self
     }
 
     /// Returns the choice of an amount. The amount of the link is selected, or else one of the suggested ones.

@@ -1,5 +1,6 @@
 //! The checkout: the donation form, the payment page, and the donate links that fill in the form.
 
+mod again;
 mod check;
 mod dedication;
 pub mod embedding;

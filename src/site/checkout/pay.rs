@@ -10,14 +10,15 @@ use crate::app::App;
 use crate::http::client::Client;
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, RawQuery, values};
-use crate::site::checkout::form::{path_of, path_within, redirect_to_donation};
+use crate::site::checkout::again;
+use crate::site::checkout::form::{ROBOTS_TAG, path_of, path_within, redirect_to_donation};
 use crate::site::find::redirect_permanently;
 use crate::web::share_links::ShareLinks;
 use crate::web::texts::GiveTexts;
 use crate::web::{Field, Form, FormData, Layout, Page, Section, guard};
 use askama::Template;
 use axum::extract::State;
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY};
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use directory::nonprofits::identifier::Identifier;
@@ -26,7 +27,7 @@ use giving::checkout::partner::ReturnUrls;
 use giving::checkout::receipt::{DONEE_IS_CHARITY, NO_GOODS_OR_SERVICES, Receipt};
 use giving::checkout::{Donation, State as DonationState, store};
 use giving::ledger::entry::Mode;
-use giving::monthly::token;
+use giving::monthly::{self, token};
 use giving::payments::Payments;
 use giving::payments::error::PaymentError;
 use giving::providers::Provider;
@@ -36,7 +37,6 @@ use uuid::Uuid;
 
 /// The parameter of the URL to which donors return after they have paid.
 const RETURNED: &str = "paid";
-const ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 
 #[derive(Template)]
 #[template(path = "site/checkout/payment.html")]
@@ -59,7 +59,10 @@ struct DonationPage {
     asked: Option<Challenge>,
     /// Whether the last attempt to pay failed.
     has_failed: bool,
-    elsewhere: Option<String>,
+    /// Where it is paid instead, and the label of the link.
+    elsewhere: Option<(String, &'static str)>,
+    /// The form with the values of a donation that can no longer be paid.
+    start_again: Option<String>,
     /// Why the donation cannot be paid on another site now.
     refusal: Option<&'static str>,
     return_urls: ReturnUrls,
@@ -144,6 +147,9 @@ pub async fn pay(
                 .await;
             }
         }
+    }
+    if let Some(page) = failed_monthly_gift(&app, &donation).await? {
+        return Ok(Redirect::to(&page).into_response());
     }
     if let (Some(payments), true) = (stripe(&app), can_be_paid(&app, &donation)) {
         return match payments.open_session(&donation).await {
@@ -306,6 +312,8 @@ async fn show_with(
         }
         None => None,
     };
+    let monthly_page = failed_monthly_gift(app, &donation).await?;
+    let start_again = start_again(app, &donation, &target, embedder.as_ref());
     let page = DonationPage {
         manage_monthly: manage_monthly(app, &donation),
         is_emailed: app.mail.is_on()
@@ -322,14 +330,20 @@ async fn show_with(
         },
         pay: (can_be_paid && is_paid_here && (has_test_cards || target.refusal.is_none()))
             .then_some(form)
-            .filter(|_| asked.is_none()),
+            .filter(|_| asked.is_none() && monthly_page.is_none()),
         asked: asked.filter(|_| target.refusal.is_none()),
         has_failed: can_be_paid && donation.state == DonationState::Failed && !has_test_cards,
         refusal: match target.refusal {
             Some(refusal) => (donation.is_open() && !has_test_cards).then_some(refusal),
-            None => (donation.is_open() && !can_be_paid).then_some(t.start_again),
+            None => (donation.is_open() && !can_be_paid).then_some(t.not_payable),
         },
-        elsewhere: elsewhere(app, &donation, &target).await?,
+        elsewhere: match monthly_page {
+            Some(page) => Some((page, layout.f.monthly.card)),
+            None => elsewhere(app, &donation, &target)
+                .await?
+                .map(|url| (url, t.elsewhere)),
+        },
+        start_again,
         back: back.as_ref().map(|url| {
             let host = url.origin().host().to_owned();
             (donation.partner.append_to(url, Some(donation.id)), host)
@@ -365,6 +379,36 @@ fn manage_monthly(app: &App, donation: &Donation) -> Option<String> {
     let until = paid_at.saturating_add(token::LINK_MILLIS);
     let token = token::create(&app.secret, donation.monthly_gift?, until);
     Some(format!("{}?token={token}", token::PATH))
+}
+
+/// Returns the path of the page of the monthly gift that a donation has started, if its first payment failed afterwards. There the
+/// donor enters another card: another visit of the payment page would start another gift.
+async fn failed_monthly_gift(app: &App, donation: &Donation) -> Result<Option<String>> {
+    if !donation.is_open() || !donation.starts_monthly_gift() {
+        return Ok(None);
+    }
+    let gift = monthly::store::find(&app.db, donation.id).await?;
+    let gift = gift.filter(|gift| gift.status.state != monthly::State::Canceled);
+    Ok(gift.and_then(|_| manage_monthly(app, donation)))
+}
+
+/// Returns the form with the values of a donation that can no longer be paid.
+fn start_again(
+    app: &App,
+    donation: &Donation,
+    target: &Target,
+    embedder: Option<&Embedder>,
+) -> Option<String> {
+    let is_over = donation.state == DonationState::Expired || donation.is_open();
+    if !is_over || can_be_paid(app, donation) || target.refusal.is_some() {
+        return None;
+    }
+    let form = format!("{}/give", target.path);
+    let query = again::query(donation);
+    Some(match embedder {
+        Some(embedder) => format!("{}&{query}", embedder.add_to(&form)),
+        None => format!("{form}?{query}"),
+    })
 }
 
 /// Returns the URL of the payment page, if the donation is paid on another site.

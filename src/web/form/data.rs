@@ -20,7 +20,7 @@ const MAX_FIELDS: usize = 1_000;
 pub struct FormData(Vec<(String, String)>);
 
 impl FormData {
-    pub(super) fn new(fields: Vec<(String, String)>) -> FormData {
+    pub fn new(fields: Vec<(String, String)>) -> FormData {
         FormData(fields)
     }
 

@@ -153,7 +153,9 @@ impl Letter {
 
     /// The email about a payment that failed: after the first attempt, and before the last.
     fn failure(&self, failure: &Failure, status: &Status) -> Option<(String, String)> {
-        let next = failure.next_attempt_at?;
+        let Some(next) = failure.next_attempt_at else {
+            return self.failed_start(failure, status);
+        };
         let is_last = failure.attempts == self.attempts - 1;
         if failure.attempts != 1 && !is_last {
             return None;
@@ -175,6 +177,21 @@ impl Letter {
              a new one with the link below, and we will charge it at once."
         );
         Some((subject.to_owned(), text))
+    }
+
+    /// The email about a first payment that the bank refused: the provider does not try it again by itself.
+    fn failed_start(&self, failure: &Failure, status: &Status) -> Option<(String, String)> {
+        if status.state != State::PastDue || status.is_given_up() || failure.attempts > 1 {
+            return None;
+        }
+        let (amount, to) = (status.amount, &self.recipient);
+        let text = format!(
+            "We could not charge your monthly donation of {amount} to {to}. {} You were not charged.\n\nWe will not try again by \
+             ourselves. If you enter a card or another bank account with the link below within two weeks, we will charge it at \
+             once, and your monthly donation begins. Otherwise it ends.",
+            reason(failure)
+        );
+        Some(("Your monthly donation could not be charged".to_owned(), text))
     }
 
     /// The email when the provider gave up.

@@ -42,6 +42,9 @@ const COUNT: &str = "select state, count(*), cast(coalesce(sum(amount), 0) as bi
      where livemode = $1 group by state";
 const COUNT_WITHOUT_RECIPIENT: &str =
     "select count(*) from monthly_gifts where state = 'paused' and cause = 'recipient'";
+const SUMMARIZE: &str = "select provider, livemode, count(*), \
+     cast(coalesce(sum(case when check_at < $1 then 1 else 0 end), 0) as bigint) from monthly_gifts \
+     where state <> 'canceled' group by provider, livemode order by provider, livemode";
 const COUNT_LIVING_BY_EMAIL: &str = "select count(*) from monthly_gifts \
      where id in (select id from donations where mailbox = $1 and lower(email) = $2) and state <> 'canceled'";
 const LIST_EXPIRING: &str = gifts!(
@@ -289,6 +292,30 @@ pub async fn count(db: &Db, mode: Mode) -> sqlx::Result<Vec<GiftCount>> {
         }
     });
     Ok(counts.collect())
+}
+
+/// The gifts of a provider that are not canceled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderGifts {
+    pub provider: String,
+    pub mode: Mode,
+    pub gifts: i64,
+    /// Those of them that should have been looked at.
+    pub overdue: i64,
+}
+
+/// Counts the gifts of each provider that are not canceled, and those that should have been looked at before a time.
+pub async fn summarize(db: &Db, before: i64) -> sqlx::Result<Vec<ProviderGifts>> {
+    let rows: Vec<(String, bool, i64, i64)> = db.fetch_all(query(SUMMARIZE).bind(before)).await?;
+    let gifts = rows
+        .into_iter()
+        .map(|(provider, livemode, gifts, overdue)| ProviderGifts {
+            provider,
+            mode: if livemode { Mode::Live } else { Mode::Test },
+            gifts,
+            overdue,
+        });
+    Ok(gifts.collect())
 }
 
 /// Counts the gifts that are paused because their nonprofit can no longer receive donations.

@@ -7,6 +7,7 @@ use super::objects::{CURRENCY, entry_name, label};
 use crate::books::Movement;
 use crate::checkout::store::{self, ChargeOutcome};
 use crate::checkout::{Donation, State};
+use crate::monthly;
 use crate::providers::stripe::form::Form;
 use crate::providers::stripe::objects::{BalanceTransaction, Charge, PaymentIntent, Reference, Session};
 use crate::providers::stripe::pacing::Urgency;
@@ -68,8 +69,16 @@ impl Payments<'_> {
             }
             (_, Some(subscription)) => {
                 let gift = self.refresh_subscription(subscription.id(), urgency).await?;
+                let is_over = gift
+                    .as_ref()
+                    .is_some_and(|gift| gift.status.state == monthly::State::Canceled);
                 match gift.and_then(|gift| gift.status.failure) {
-                    Some(failure) => store::fail(db, id, &failure.reason, now).await?,
+                    Some(failure) => {
+                        store::fail(db, id, &failure.reason, now).await?;
+                        if is_over {
+                            store::expire(db, id, now).await?;
+                        }
+                    }
                     None => store::process(db, id, now).await?,
                 }
             }

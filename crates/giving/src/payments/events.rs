@@ -220,3 +220,16 @@ impl Payments<'_> {
 fn parse<T: DeserializeOwned>(object: Value) -> Result<T> {
     serde_json::from_value(object).map_err(PaymentError::from)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::providers::stripe::EVENT_KINDS;
+
+    #[test]
+    fn every_event_that_an_endpoint_has_to_send_is_handled() {
+        for kind in EVENT_KINDS {
+            assert!(Topic::of_kind(kind).is_some(), "{kind}");
+        }
+    }
+}

@@ -20,7 +20,7 @@ const REMOVE_OLD_EVENTS: &str =
     "delete from provider_events where received_at < $1 and handled_at is not null";
 const LIST_EVENTS_OF: &str = "select kind, object, received_at, handled_at, error from provider_events \
      where donation_id = $1 order by received_at, id limit 100";
-const FIND_LAST_EVENT: &str = "select max(received_at) from provider_events";
+const FIND_LAST_EVENT: &str = "select max(received_at) from provider_events where provider = $1";
 const COUNT_WAITING_EVENTS: &str = "select count(*) from provider_events where handled_at is null";
 
 const ADD_DISPUTE: &str = "insert into disputes (id, donation_id, amount, reason, status, due_by, opened_at, changed_at) \
@@ -269,9 +269,9 @@ pub async fn list_events_of(db: &Db, donation: Uuid) -> sqlx::Result<Vec<EventOf
     db.fetch_all(query(LIST_EVENTS_OF).bind(donation)).await
 }
 
-/// Returns when the last event was received.
-pub async fn find_last_event(db: &Db) -> sqlx::Result<Option<i64>> {
-    db.fetch_scalar(query(FIND_LAST_EVENT)).await
+/// Returns when the last event of a provider was received.
+pub async fn find_last_event(db: &Db, provider: &str) -> sqlx::Result<Option<i64>> {
+    db.fetch_scalar(query(FIND_LAST_EVENT).bind(provider)).await
 }
 
 /// Stores a dispute as Stripe reports it now. Returns its status before, or `None` if it is new.

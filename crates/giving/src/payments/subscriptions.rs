@@ -45,7 +45,7 @@ impl Payments<'_> {
             subscription = self.stripe.find_subscription(id, urgency).await?;
         }
         let known = store::find(self.settlement.db, gift).await?;
-        let status = self.status_of(&subscription, known.as_ref(), urgency).await?;
+        let status = self.status_of(&subscription, urgency).await?;
         let gift = MonthlyGift {
             id: gift,
             provider: NAME.to_owned(),
@@ -96,12 +96,7 @@ impl Payments<'_> {
         Ok(true)
     }
 
-    async fn status_of(
-        self,
-        subscription: &Subscription,
-        known: Option<&MonthlyGift>,
-        urgency: Urgency,
-    ) -> Result<Status> {
+    async fn status_of(self, subscription: &Subscription, urgency: Urgency) -> Result<Status> {
         let (state, cause) = state_of(subscription);
         let item = subscription.items.data.first();
         let amount = item.map_or(0, |item| {
@@ -129,36 +124,28 @@ impl Payments<'_> {
             canceled_at: subscription
                 .canceled_at
                 .map(|seconds| seconds.saturating_mul(1_000)),
-            failure: self.failure_of(subscription, known, urgency).await?,
+            failure: self.failure_of(subscription, urgency).await?,
             card_expires_at: card.and_then(|card| dates::card_expiry(card.exp_year, card.exp_month)),
         })
     }
 
-    /// Returns why the latest invoice could not be collected.
-    async fn failure_of(
-        self,
-        subscription: &Subscription,
-        known: Option<&MonthlyGift>,
-        urgency: Urgency,
-    ) -> Result<Option<Failure>> {
+    /// Returns why the latest invoice could not be collected. A bank debit that is not confirmed yet may still be.
+    async fn failure_of(self, subscription: &Subscription, urgency: Urgency) -> Result<Option<Failure>> {
         let Some(invoice) = latest_invoice(subscription).filter(|invoice| is_failed(subscription, invoice))
         else {
             return Ok(None);
         };
-        let known = known.and_then(|known| known.status.failure.as_ref());
-        let known =
-            known.filter(|known| known.invoice == invoice.id && known.attempts == invoice.attempt_count);
-        let reason = match (known, invoice.payment_intent()) {
-            (Some(known), _) => known.reason.clone(),
-            (None, Some(intent)) => {
-                let intent = self.stripe.find_payment_intent(intent, urgency).await?;
-                intent
-                    .last_payment_error
-                    .and_then(|error: CallError| error.message)
-                    .unwrap_or_default()
+        let mut reason = String::new();
+        if let Some(intent) = invoice.payment_intent() {
+            let intent = self.stripe.find_payment_intent(intent, urgency).await?;
+            if intent.status == "processing" {
+                return Ok(None);
             }
-            (None, None) => String::new(),
-        };
+            let error = intent.last_payment_error;
+            reason = error
+                .and_then(|error: CallError| error.message)
+                .unwrap_or_default();
+        }
         Ok(Some(Failure {
             invoice: invoice.id.clone(),
             attempts: invoice.attempt_count,
@@ -167,6 +154,23 @@ impl Payments<'_> {
                 .next_payment_attempt
                 .map(|seconds| seconds.saturating_mul(1_000)),
         }))
+    }
+
+    /// Ends a gift whose first payment failed, unless Stripe will try again by itself or the donor's bank has yet to confirm.
+    pub(crate) async fn give_up_gift(self, subscription: &str) -> Result<()> {
+        let gift = self.refresh_subscription(subscription, Urgency::Sweep).await?;
+        let gift = gift.filter(|gift| gift.status.state != State::Canceled);
+        let failure = gift.and_then(|gift| gift.status.failure);
+        if failure.is_none_or(|failure| failure.next_attempt_at.is_some()) {
+            return Ok(());
+        }
+        // The reason goes first: nothing can be changed afterwards.
+        let form = Form::new().set(&format!("metadata[{CAUSE}]"), Cause::Payment.as_str());
+        let key = format!("{subscription}-give-up");
+        self.stripe
+            .update_subscription(subscription, form, key, Urgency::Sweep)
+            .await?;
+        Ok(self.stripe.cancel_subscription(subscription).await?)
     }
 
     /// Changes a gift as its donor asks, and stores what it is then.
@@ -283,17 +287,16 @@ fn state_of(subscription: &Subscription) -> (State, Option<Cause>) {
         .cancellation_details
         .as_ref()
         .and_then(|details| details.reason.as_deref());
+    let cause = subscription.metadata.get(CAUSE).map(String::as_str);
+    let cause = cause.and_then(Cause::find);
     match subscription.status.as_str() {
         "canceled" | "incomplete_expired" => {
-            let is_failed = reason == Some("payment_failed");
+            let is_failed = reason == Some("payment_failed") || cause == Some(Cause::Payment);
             (State::Canceled, is_failed.then_some(Cause::Payment))
         }
         // What Stripe does after the last attempt depends on the operator's settings.
         "paused" => (State::Paused, Some(Cause::Payment)),
-        _ if subscription.pause_collection.is_some() => {
-            let cause = subscription.metadata.get(CAUSE).map(String::as_str);
-            (State::Paused, cause.and_then(Cause::find))
-        }
+        _ if subscription.pause_collection.is_some() => (State::Paused, cause),
         "unpaid" => (State::PastDue, Some(Cause::Payment)),
         "past_due" => (State::PastDue, None),
         _ => (State::Active, None),

@@ -88,7 +88,12 @@ impl Payments<'_> {
                 Err(error) => return Err(PaymentError::from(error)),
             };
         }
-        let is_given_up = session.was_refused() && age > MAX_FAILED_MILLIS;
+        let is_too_old = age > MAX_FAILED_MILLIS;
+        if let (true, State::Failed, Some(subscription)) = (is_too_old, donation.state, &session.subscription)
+        {
+            self.give_up_gift(subscription.id()).await?;
+        }
+        let is_given_up = is_too_old && session.was_refused();
         self.apply_session(session, account, Urgency::Sweep).await?;
         if is_given_up {
             store::expire(db, donation.id, now).await?;

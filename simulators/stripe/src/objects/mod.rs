@@ -18,3 +18,4 @@ pub(crate) mod setup_intents;
 pub(crate) mod subscription_items;
 pub(crate) mod subscriptions;
 pub(crate) mod test_clocks;
+pub(crate) mod webhook_endpoints;

@@ -7,7 +7,7 @@
 use super::form::Form;
 use super::objects::{
     Account, Balance, BalanceTransaction, CallError, Charge, Dispute, Invoice, InvoicePayment, List,
-    PaymentIntent, PortalSession, Refund, Session, Subscription,
+    PaymentIntent, PortalSession, Refund, Session, Subscription, WebhookEndpoint,
 };
 use super::pacing::{Pacer, Urgency};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE};
@@ -447,6 +447,15 @@ impl Client {
             .send(&Call::get("find account", path, Form::new(), Urgency::Donor))
             .await?;
         Ok((parse(&answer.body)?, answer.date))
+    }
+
+    /// Lists the endpoints to which Stripe sends events. Nobody has more than a hundred.
+    pub async fn list_webhook_endpoints(&self) -> Result<Vec<WebhookEndpoint>, StripeError> {
+        let path = "/v1/webhook_endpoints".to_owned();
+        let form = Form::new().set("limit", PAGE_SIZE);
+        let call = Call::get("list webhook endpoints", path, form, Urgency::Donor);
+        let list: List<WebhookEndpoint> = self.read(call).await?;
+        Ok(list.data)
     }
 
     async fn read<T: DeserializeOwned>(&self, call: Call<'_>) -> Result<T, StripeError> {

@@ -67,6 +67,16 @@ pub(crate) struct List<T> {
     pub has_more: bool,
 }
 
+/// A URL to which Stripe sends events.
+#[derive(Clone, Debug, Deserialize)]
+pub struct WebhookEndpoint {
+    pub url: String,
+    /// `enabled` or `disabled`.
+    pub status: String,
+    /// The kinds of events, or `*` for nearly all of them.
+    pub enabled_events: Vec<String>,
+}
+
 /// A visit of Stripe's payment page.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Session {
