@@ -62,8 +62,10 @@ fault-ledger: ## Kill the server while it writes donations and fundraisers: ROUN
 # The former name.
 fault-journal: fault-ledger
 
-fault-webhooks: ## Kill servers that send events to failing receivers: ROUNDS=100 on each database
-	CAUSEWAY_WEBHOOK_ROUNDS=$(or $(ROUNDS),100) CAUSEWAY_WEBHOOK_EVENTS=250 tests/with-services.sh cargo test --test faults webhooks -- --nocapture
+fault-webhooks: ## Kill servers that send events to failing receivers; takes hours: ROUNDS=100 EVENTS=1000 ENDPOINTS=49 on each database
+	CAUSEWAY_WEBHOOK_ROUNDS=$(or $(ROUNDS),100) CAUSEWAY_WEBHOOK_EVENTS=$(or $(EVENTS),1000) \
+	    CAUSEWAY_WEBHOOK_ENDPOINTS=$(or $(ENDPOINTS),49) tests/with-services.sh \
+	    cargo test --workspace --test faults webhooks:: -- --nocapture --test-threads 1
 
 fault-backup: ## Back up under writes and restore elsewhere: ROUNDS=20 on each database
 	CAUSEWAY_BACKUP_ROUNDS=$(or $(ROUNDS),20) tests/with-services.sh cargo test --test faults backup -- --nocapture
@@ -74,7 +76,7 @@ fault-payments: ## Kill servers and a simulated Stripe while eight donors pay: R
 	    cargo test --workspace --test faults payments:: -- --nocapture --test-threads 1
 
 test-properties: ## Try the laws of the ledger, the books and payments with many cases; takes hours: CASES=100000
-	CAUSEWAY_TEST_CASES=$(or $(CASES),100000) cargo test --release --package giving --lib property_tests::
+	CAUSEWAY_TEST_CASES=$(or $(CASES),100000) cargo test --release --package giving --lib -- property_tests:: webhooks::schedule::
 
 fuzz-api: ## Fuzz the API with Schemathesis against its OpenAPI description: CALLS=100000 SEED=1
 	tests/fuzz-api.sh $(or $(CALLS),100000) $(or $(SEED),1)
@@ -150,6 +152,9 @@ bench-fundraisers: bench-build ## Measure donations next to single-row commits o
 bench-payments: bench-build ## Measure payments next to SQLite, with Stripe silent, and the memory of a comparison: TRANSACTIONS=1000000
 	$(LOAD) payments --generate 2000 $(if $(TRANSACTIONS),--transactions $(TRANSACTIONS))
 
+bench-webhooks: bench-build ## Measure webhooks: deliveries next to a plain client, delays, and a dead endpoint: BACKLOG=1000000
+	$(LOAD) webhooks --generate 2000 $(if $(BACKLOG),--backlog $(BACKLOG))
+
 bench-site: bench-build ## Measure profile pages next to /healthz, the home search next to the API: DATA=eo.csv.gz
 	$(LOAD) site $(INPUT)
 
@@ -178,6 +183,6 @@ fuzz: ## Fuzz pictures, Form 990 returns, the search index and its queries; FUZZ
 	    RUSTC_BOOTSTRAP=1 cargo fuzz run "$$target" "fuzz/target/found/$$target" "fuzz/corpus/$$target" -- \
 	        -max_total_time=$(FUZZ_SECONDS) || exit 1; done
 
-.PHONY: bench-build bench-match bench-search bench-keys bench-fundraisers bench-payments bench-site bench-pictures relevance causes fuzz
+.PHONY: bench-build bench-match bench-search bench-keys bench-fundraisers bench-payments bench-webhooks bench-site bench-pictures relevance causes fuzz
 bench-build:
 	cargo build --release --workspace

@@ -2,7 +2,7 @@
 # Runs the samples of the documentation against a scratch server with the demo directory, and checks that each one
 # succeeds and prints something.
 #
-#     tests/samples.sh [LANGUAGE...]    sh, js, py (these three by default), go, php, rb or rs
+#     tests/samples.sh [LANGUAGE...]    sh, js, py, go, php, rb or rs; by default the first three and those that are installed
 #
 # A sample is a file in docs/developers/samples, or a block of JavaScript or Python in clients/*/README.md. It has the
 # literals https://causeway.example, PUBLIC_KEY and PRIVATE_KEY, which are replaced. The samples named receive-webhook start a
@@ -11,7 +11,12 @@
 set -euo pipefail
 
 languages=("$@")
-[ $# -gt 0 ] || languages=(sh js py)
+if [ $# -eq 0 ]; then
+    languages=(sh js py)
+    for language in go php rb:ruby rs:cargo; do
+        ! command -v "${language#*:}" >/dev/null || languages+=("${language%:*}")
+    done
+fi
 samples=docs/developers/samples
 
 if [ -z "${CAUSEWAY:-}" ]; then
@@ -54,7 +59,7 @@ trap 'exit 130' INT TERM
 # The server keeps its own temporary folder in ours, because it has no time to remove it when it is killed.
 mkdir "$folder/server" "$folder/bin" "$folder/blocks"
 touch "$folder/server.log"
-CAUSEWAY_WEBHOOKS__ALLOW_PRIVATE=true TMPDIR=$folder/server "$CAUSEWAY" try --listen 127.0.0.1:0 >"$folder/server.log" 2>&1 &
+TMPDIR=$folder/server "$CAUSEWAY" try --listen 127.0.0.1:0 >"$folder/server.log" 2>&1 &
 server=$!
 until private_key=$(grep -m 1 -oE 'cwsk_[0-9A-Za-z]+' "$folder/server.log"); do
     kill -0 "$server" 2>/dev/null || { cat "$folder/server.log" >&2; exit 1; }

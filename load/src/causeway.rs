@@ -155,6 +155,35 @@ impl<'a> Causeway<'a> {
         Ok((field("id")?, field("key")?))
     }
 
+    /// Creates a webhook endpoint of the same account that gets one kind of events, and returns its ID.
+    pub(crate) fn create_webhook(&self, url: &str, event: &str) -> Result<String> {
+        let arguments = [
+            "webhook",
+            "create",
+            "--json",
+            "--account",
+            ACCOUNT,
+            "--url",
+            url,
+            "--event",
+            event,
+        ];
+        let output = run(&mut self.command(arguments), self.scratch)?;
+        let created: Value = serde_json::from_str(&output.stdout)
+            .with_context(|| format!("`webhook create --json` printed {:?}", output.stdout))?;
+        let id = created["id"].as_str();
+        Ok(id.context("`webhook create --json` printed no ID")?.to_owned())
+    }
+
+    /// Deletes a webhook endpoint.
+    pub(crate) fn delete_webhook(&self, id: &str) -> Result<()> {
+        run(
+            &mut self.command(["webhook", "delete", id, "--account", ACCOUNT]),
+            self.scratch,
+        )?;
+        Ok(())
+    }
+
     /// Imports a file of donations, `concurrency` at a time, and returns the rate in donations per second.
     pub(crate) fn import_donations(&self, file: &Path, concurrency: u16) -> Result<f64> {
         let mut command = self.command(["donation", "import", "--json"]);

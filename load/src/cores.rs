@@ -1,13 +1,30 @@
 //! Pins the server and the benchmark to one core each, so that neither takes CPU time from the other.
 
 use std::ffi::OsStr;
-use std::process::{self, Command};
+use std::fs;
+use std::process::{self, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
 use crate::cleanup::ScratchDir;
 use crate::process::{run, tool};
+
+/// Pins the current thread to a core. Threads that it starts later inherit that.
+pub(crate) fn pin_thread(core: usize) -> Result<()> {
+    let link = fs::read_link("/proc/thread-self")?;
+    let id = link.file_name().context("a thread has an ID")?;
+    let pinned = tool("taskset", "util-linux")?
+        .args(["--cpu-list", "--pid", &core.to_string()])
+        .arg(id)
+        .stdout(Stdio::null())
+        .status()?;
+    ensure!(
+        pinned.success(),
+        "cannot run on core {core}: the benchmark needs two cores"
+    );
+    Ok(())
+}
 
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Cores {

@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -53,9 +53,27 @@ struct Rates {
 }
 
 /// The fundraiser that receives the donations.
-struct Target {
-    nonprofit: String,
+pub(crate) struct Target {
+    pub nonprofit: String,
     fundraiser: String,
+}
+
+impl Target {
+    /// Writes a file of donations. Their IDs are different for each `file`.
+    pub(crate) fn write_donations(&self, path: &Path, file: u32, count: u32) -> Result<()> {
+        let mut donations = BufWriter::new(File::create(path)?);
+        for number in 0..count {
+            writeln!(
+                donations,
+                r#"{{"nonprofit":"{}","fundraiser":"{}","amount":2500,"donor":"d-{}","externalId":"{file}-{number}","source":"load"}}"#,
+                self.nonprofit,
+                self.fundraiser,
+                number % 997
+            )?;
+        }
+        donations.flush()?;
+        Ok(())
+    }
 }
 
 impl Fundraisers {
@@ -90,7 +108,8 @@ impl Fundraisers {
         // This runs before the program is pinned, so that the commands it starts may use every core.
         for round in 1..=self.options.rounds {
             rates.commits.push(single_row_commits(scratch, self.donations)?);
-            let donations = self.write_donations(scratch, round, &target)?;
+            let donations = scratch.path("donations.jsonl");
+            target.write_donations(&donations, round, self.donations)?;
             rates
                 .donations
                 .push(causeway.import_donations(&donations, WRITERS)?);
@@ -113,23 +132,6 @@ impl Fundraisers {
         table.add_note(interference::note(&monitors));
         server.stop(scratch)?;
         Ok(table)
-    }
-
-    /// Writes a file of new donations.
-    fn write_donations(&self, scratch: &ScratchDir, round: u32, target: &Target) -> Result<PathBuf> {
-        let path = scratch.path("donations.jsonl");
-        let mut file = BufWriter::new(File::create(&path)?);
-        for number in 0..self.donations {
-            writeln!(
-                file,
-                r#"{{"nonprofit":"{}","fundraiser":"{}","amount":2500,"donor":"d-{}","externalId":"{round}-{number}","source":"load"}}"#,
-                target.nonprofit,
-                target.fundraiser,
-                number % 997
-            )?;
-        }
-        file.flush()?;
-        Ok(path)
     }
 
     fn table(&self, rates: &Rates) -> Table {
@@ -209,7 +211,7 @@ pub(crate) fn single_row_commits(scratch: &ScratchDir, count: u32) -> Result<f64
 }
 
 /// Creates a fundraiser for the first nonprofit that can receive donations.
-fn create_target(api: &ApiClient, authorization: &str, eins: Vec<String>) -> Result<Target> {
+pub(crate) fn create_target(api: &ApiClient, authorization: &str, eins: Vec<String>) -> Result<Target> {
     let mut connection = Connection::open(api.address)?;
     for ein in eins {
         let request = get_request(api.address, &api.path(&format!("nonprofit/{ein}"), ""));
@@ -219,18 +221,28 @@ fn create_target(api: &ApiClient, authorization: &str, eins: Vec<String>) -> Res
         let (Some(id), Some(true)) = (nonprofit["id"].as_str(), nonprofit["isDisbursable"].as_bool()) else {
             continue;
         };
-        let requests = create_requests(api.address, authorization, id);
-        let response = connection.request(requests.get(0))?;
-        let body: Value = serde_json::from_slice(response.body)?;
-        let fundraiser = body["data"]["fundraiser"]["id"]
-            .as_str()
-            .with_context(|| format!("the fundraiser was not created: {body}"))?;
         return Ok(Target {
             nonprofit: id.to_owned(),
-            fundraiser: fundraiser.to_owned(),
+            fundraiser: create_fundraiser(&mut connection, api.address, authorization, id, 0)?,
         });
     }
     bail!("no nonprofit in the file can receive donations")
+}
+
+/// Creates a fundraiser with one of the titles, and returns its ID.
+pub(crate) fn create_fundraiser(
+    connection: &mut Connection,
+    address: SocketAddr,
+    authorization: &str,
+    nonprofit: &str,
+    title: usize,
+) -> Result<String> {
+    let requests = create_requests(address, authorization, nonprofit);
+    let response = connection.request(requests.get(title % TITLE_COUNT))?;
+    let body: Value = serde_json::from_slice(response.body)?;
+    let id = body["data"]["fundraiser"]["id"].as_str();
+    let id = id.with_context(|| format!("the fundraiser was not created: {body}"))?;
+    Ok(id.to_owned())
 }
 
 /// Returns requests that each create a fundraiser.

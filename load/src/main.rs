@@ -34,6 +34,7 @@ mod options;
 mod payments;
 mod pictures;
 mod process;
+mod receiver;
 mod relevance;
 mod requests;
 mod response;
@@ -44,6 +45,7 @@ mod search_table;
 mod site;
 mod stripe;
 mod table;
+mod webhooks;
 
 use std::process::ExitCode;
 
@@ -88,6 +90,9 @@ enum Benchmark {
     /// silent, and the memory of a comparison
     #[command(after_help = "Example: causeway-load payments --generate 2000 --transactions 10000")]
     Payments(payments::Payments),
+    /// Measure webhooks: deliveries next to a plain client, delays, and what endpoints cost, also one that is dead
+    #[command(after_help = "Example: causeway-load webhooks --generate 2000 --backlog 10000")]
+    Webhooks(webhooks::Webhooks),
     /// Measure the rate of profile pages, compared with /healthz, and the home page search, compared with the
     /// API
     #[command(after_help = "Example: causeway-load site --generate 2000")]
@@ -125,6 +130,7 @@ fn run(benchmark: &Benchmark) -> Result<ExitCode> {
         Benchmark::Meaning(meaning) => &meaning.options,
         Benchmark::Fundraisers(fundraisers) => &fundraisers.options,
         Benchmark::Payments(payments) => &payments.options,
+        Benchmark::Webhooks(webhooks) => &webhooks.options,
         Benchmark::Site(site) => &site.options,
         Benchmark::Pictures(pictures) => &pictures.options,
         Benchmark::Hostile(hostile) => &hostile.options,
@@ -139,6 +145,7 @@ fn run(benchmark: &Benchmark) -> Result<ExitCode> {
         Benchmark::Meaning(meaning) => meaning.measure(&scratch),
         Benchmark::Fundraisers(fundraisers) => fundraisers.measure(&scratch),
         Benchmark::Payments(payments) => payments.measure(&scratch),
+        Benchmark::Webhooks(webhooks) => webhooks.measure(&scratch),
         Benchmark::Site(site) => site.measure(&scratch),
         Benchmark::Pictures(pictures) => pictures.measure(&scratch),
         Benchmark::Hostile(hostile) => hostile.measure(&scratch),

@@ -339,7 +339,7 @@ fn find_recipient(api: &ApiClient, eins: Vec<String>) -> Result<(String, String)
 }
 
 /// Runs statements in a database and returns what they print.
-fn sqlite(database: &Path, statements: &str, scratch: &ScratchDir) -> Result<String> {
+pub(crate) fn sqlite(database: &Path, statements: &str, scratch: &ScratchDir) -> Result<String> {
     let completed = run(
         tool("sqlite3", "sqlite3")?
             .arg("-bail")

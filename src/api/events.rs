@@ -15,7 +15,7 @@ use giving::webhooks::EventKind;
 use giving::webhooks::events::log::{After, LogError};
 use serde_json::json;
 use std::time::Duration;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until};
 use utoipa::ToSchema;
 
 const DEFAULT_TAKE: usize = 100;
@@ -109,9 +109,14 @@ pub async fn list(
             .webhooks
             .list_events(credentials.account, after, &kinds, take)
             .await?;
-        let waits = page.events.is_empty() && !page.has_more && Instant::now() < deadline;
-        if !waits || timeout_at(deadline, new_events.changed()).await.is_err() {
+        if !page.events.is_empty() || page.has_more {
             break page;
+        }
+        tokio::select! {
+            biased;
+            () = sleep_until(deadline) => break page,
+            () = app.availability.waits_ended() => break page,
+            _ = new_events.changed() => {}
         }
     };
     let events: Vec<_> = page

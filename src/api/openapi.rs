@@ -7,7 +7,8 @@ use super::{
 use crate::app::App;
 use crate::app::admission::Cost;
 use crate::app::event_json::{
-    DirectoryEventBody, DonationBody, FundraiserEventBody, NonprofitEventBody, PingEventBody,
+    DirectoryEventBody, DonationBody, FundraiserEventBody, MonthlyGiftEventBody, NonprofitEventBody,
+    PingEventBody,
 };
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::ProblemBody;
@@ -42,6 +43,7 @@ use utoipa_axum::routes;
     components(schemas(
         ProblemBody,
         DonationBody,
+        MonthlyGiftEventBody,
         FundraiserEventBody,
         NonprofitEventBody,
         DirectoryEventBody,

@@ -8,6 +8,7 @@ use platform::clock::Clock;
 use platform::last_seen::LastSeen;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::watch;
 
 /// The state of a server towards load balancers and clients. Times are in milliseconds since the Unix epoch.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub struct Availability {
     is_connected: AtomicBool,
     started_at: i64,
     stopping_since: OnceLock<i64>,
+    /// Whether requests still wait for what may happen.
+    waits: watch::Sender<bool>,
 }
 
 /// A reason why a server is not ready.
@@ -58,6 +61,7 @@ impl Availability {
             store_seen,
             started_at: clock.millis(),
             stopping_since: OnceLock::new(),
+            waits: watch::Sender::new(true),
         }
     }
 
@@ -89,6 +93,17 @@ impl Availability {
     /// Records that the server was asked to stop. From now on it is not ready.
     pub fn begin_stop(&self, now: i64) {
         let _ = self.stopping_since.set(now);
+    }
+
+    /// Ends the requests that wait for something to happen: the server accepts no more connections.
+    pub fn end_waits(&self) {
+        self.waits.send_replace(false);
+    }
+
+    /// Returns when requests no longer wait for something to happen.
+    pub async fn waits_ended(&self) {
+        // The sender is not dropped as long as this borrows it.
+        let _ = self.waits.subscribe().wait_for(|waits| !waits).await;
     }
 
     /// Returns the reasons why the server is not ready; none if it is.

@@ -1,19 +1,21 @@
 //! The JSON of events: in webhooks, in the log of events, and in lists of donations.
 
+mod partner;
+
 use crate::app::urls::Urls;
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use giving::fundraisers::Status;
+use giving::ledger::entry::Mode;
 use giving::webhooks::deliveries::attempt::Render;
 use giving::webhooks::events::content::{
-    Content, Data, DirectoryData, DonationData, FundraiserData, MovementData, NonprofitData,
+    Content, Data, DirectoryData, DonationData, Donor, FundraiserData, FundraiserName, MonthlyGiftData,
+    MovementData, NonprofitData,
 };
 use giving::webhooks::{EventKind, Format};
 use platform::clock::rfc3339;
 use platform::money::Cents;
 use platform::text::cut;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -39,6 +41,9 @@ pub struct DonationBody {
     currency: &'static str,
     #[schema(inline)]
     frequency: Frequency,
+    /// The ID of the monthly gift that it belongs to.
+    #[schema(required)]
+    monthly_gift: Option<Uuid>,
     donated_at: String,
     #[schema(required)]
     fundraiser: Option<FundraiserNameBody>,
@@ -125,8 +130,50 @@ struct MovementBody {
     id: String,
     /// In cents.
     amount: i64,
-    /// A refund is succeeded or failed; a dispute is open or won.
+    /// A refund is succeeded or failed; a dispute is open, won or lost.
     status: &'static str,
+}
+
+/// A donation that is given again every month.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MonthlyGiftEventBody {
+    /// Its first donation has the same ID.
+    id: Uuid,
+    /// False for a test: no money is charged.
+    livemode: bool,
+    /// active, past_due (the last payment failed), paused or canceled, as it is now.
+    status: &'static str,
+    /// What is charged each month, in cents.
+    amount: i64,
+    #[schema(example = "USD")]
+    currency: &'static str,
+    started_at: String,
+    /// When the donor is charged next. Null if that is open.
+    #[schema(required)]
+    next_charge_at: Option<String>,
+    #[schema(required)]
+    canceled_at: Option<String>,
+    #[schema(required)]
+    fundraiser: Option<FundraiserNameBody>,
+    /// The nonprofits that receive it.
+    nonprofits: Vec<NonprofitNameBody>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    more_nonprofits: bool,
+    /// The donor, only if the donor agreed to share it.
+    #[schema(required)]
+    donor: Option<DonorBody>,
+    /// What the donate link passed on.
+    #[schema(required)]
+    partner_donation_id: Option<String>,
+    #[schema(required)]
+    partner_metadata: Option<String>,
+    #[schema(required)]
+    designation: Option<String>,
+    /// Whether a link with the webhook token of your account brought it.
+    by_your_link: bool,
+    /// The names of the fields that changed: amount or status. Only `monthly_gift.changed` has any.
+    changed: Vec<String>,
 }
 
 /// A fundraiser in an event.
@@ -193,7 +240,7 @@ pub struct PingEventBody {
 pub fn renderer(urls: Urls) -> Render {
     Arc::new(move |content, format| match format {
         Format::Standard => standard(content, &urls),
-        Format::Partner => partner(content).to_string(),
+        Format::Partner => partner::body(content).to_string(),
     })
 }
 
@@ -233,6 +280,7 @@ fn data(content: &Content, urls: &Urls, max: usize) -> Value {
             let body = donation_body(donation, max);
             serde_json::to_value(with_movement(body, content.kind, movement.as_ref()))
         }
+        Data::MonthlyGift(gift) => serde_json::to_value(monthly_gift_body(gift, max)),
         Data::Fundraiser(fundraiser) => serde_json::to_value(fundraiser_body(fundraiser, urls, max)),
         Data::Nonprofit(nonprofit, changed) => serde_json::to_value(NonprofitEventBody {
             is_disbursable: nonprofit.is_disbursable,
@@ -257,6 +305,7 @@ fn directory_body(directory: &DirectoryData) -> DirectoryEventBody {
 
 /// Returns a donation as the API shows it, with at most so many nonprofits.
 pub fn donation_body(donation: &DonationData, max: usize) -> DonationBody {
+    let checkout = &donation.checkout;
     let refunded = donation.amount.get() - donation.left.get();
     let shares = donation.nonprofits.iter();
     let shares = shares.take(max).map(|(nonprofit, amount)| ShareBody {
@@ -278,29 +327,66 @@ pub fn donation_body(donation: &DonationData, max: usize) -> DonationBody {
         amount: donation.amount.get(),
         amount_refunded: refunded,
         currency: "USD",
-        frequency: if donation.is_monthly {
+        frequency: if donation.monthly_gift.is_some() {
             Frequency::Monthly
         } else {
             Frequency::Once
         },
+        monthly_gift: donation.monthly_gift,
         donated_at: rfc3339(donation.donated_at),
-        fundraiser: donation.fundraiser.as_ref().map(|fundraiser| FundraiserNameBody {
+        fundraiser: donation.fundraiser.as_ref().map(FundraiserNameBody::from),
+        nonprofits: shares.collect(),
+        more_nonprofits: donation.nonprofits.len() > max,
+        donor: checkout.donor.as_ref().map(DonorBody::from),
+        partner_donation_id: checkout.partner_donation_id.clone(),
+        partner_metadata: checkout.partner_metadata.clone(),
+        designation: checkout.designation.clone(),
+        by_your_link: checkout.is_by_own_link,
+        refund: None,
+        dispute: None,
+    }
+}
+
+fn monthly_gift_body(data: &MonthlyGiftData, max: usize) -> MonthlyGiftEventBody {
+    let (gift, checkout) = (&data.gift, &data.checkout);
+    let status = &gift.status;
+    MonthlyGiftEventBody {
+        id: gift.id,
+        livemode: gift.mode == Mode::Live,
+        status: status.state.as_str(),
+        amount: status.amount.get(),
+        currency: "USD",
+        started_at: rfc3339(gift.started_at),
+        next_charge_at: status.next_charge_at().map(rfc3339),
+        canceled_at: status.canceled_at.map(rfc3339),
+        fundraiser: data.fundraiser.as_ref().map(FundraiserNameBody::from),
+        nonprofits: data.nonprofits.iter().take(max).map(name_of).collect(),
+        more_nonprofits: data.nonprofits.len() > max,
+        donor: checkout.donor.as_ref().map(DonorBody::from),
+        partner_donation_id: checkout.partner_donation_id.clone(),
+        partner_metadata: checkout.partner_metadata.clone(),
+        designation: checkout.designation.clone(),
+        by_your_link: checkout.is_by_own_link,
+        changed: data.changed.clone(),
+    }
+}
+
+impl From<&FundraiserName> for FundraiserNameBody {
+    fn from(fundraiser: &FundraiserName) -> FundraiserNameBody {
+        FundraiserNameBody {
             id: fundraiser.id.0,
             slug: fundraiser.slug.clone(),
             title: fundraiser.title.clone(),
-        }),
-        nonprofits: shares.collect(),
-        more_nonprofits: donation.nonprofits.len() > max,
-        donor: donation.donor.as_ref().map(|donor| DonorBody {
+        }
+    }
+}
+
+impl From<&Donor> for DonorBody {
+    fn from(donor: &Donor) -> DonorBody {
+        DonorBody {
             name: donor.name.clone(),
             email: donor.email.clone(),
-        }),
-        partner_donation_id: donation.partner_donation_id.clone(),
-        partner_metadata: donation.partner_metadata.clone(),
-        designation: donation.designation.clone(),
-        by_your_link: donation.is_by_own_link,
-        refund: None,
-        dispute: None,
+        }
     }
 }
 
@@ -316,6 +402,10 @@ fn with_movement(body: DonationBody, kind: EventKind, movement: Option<&Movement
     match kind {
         EventKind::DonationRefunded => DonationBody {
             refund: written(["succeeded", "failed"]),
+            ..body
+        },
+        EventKind::DonationDisputeClosed => DonationBody {
+            dispute: written(["lost", "won"]),
             ..body
         },
         _ => DonationBody {
@@ -353,120 +443,11 @@ fn name_of(nonprofit: &NonprofitData) -> NonprofitNameBody {
     }
 }
 
-/// Writes the flat body that receivers of the hosted service parse. A test of an endpoint is a donation of nothing.
-fn partner(content: &Content) -> Value {
-    let Data::Donation(donation, _) = &content.data else {
-        return json!({
-            "chargeId": content.id,
-            "partnerDonationId": "test",
-            "partnerMetadata": {"test": true},
-            "toNonprofit": {"slug": "test", "ein": "000000000", "name": "Test"},
-            "amount": "0.00",
-            "netAmount": "0.00",
-            "currency": "USD",
-            "frequency": "One-time",
-            "donationDate": rfc3339(content.occurred_at),
-            "paymentMethod": "test",
-        });
-    };
-    let mut body = Map::new();
-    let mut set = |name: &str, value: Value| {
-        if !value.is_null() {
-            body.insert(name.to_owned(), value);
-        }
-    };
-    set("chargeId", donation.id.to_string().into());
-    set("partnerDonationId", donation.partner_donation_id.clone().into());
-    set(
-        "partnerMetadata",
-        metadata_object(donation.partner_metadata.as_deref()),
-    );
-    let name = donation.donor.as_ref().and_then(|donor| donor.name.as_deref());
-    if let Some(name) = name {
-        let (first, last) = name.split_once(' ').unwrap_or((name, ""));
-        set("firstName", first.into());
-        set("lastName", last.into());
-    }
-    let email = donation.donor.as_ref().and_then(|donor| donor.email.clone());
-    set("email", email.into());
-    if let Some((nonprofit, _)) = donation.nonprofits.first() {
-        let name = name_of(nonprofit);
-        set(
-            "toNonprofit",
-            json!({"slug": name.slug, "ein": name.ein, "name": name.name}),
-        );
-    }
-    set("amount", dollars(donation.amount).into());
-    set(
-        "netAmount",
-        dollars(Cents::new(donation.amount.get() - donation.fee.get())).into(),
-    );
-    set("currency", "USD".into());
-    set(
-        "frequency",
-        if donation.is_monthly {
-            "Monthly"
-        } else {
-            "One-time"
-        }
-        .into(),
-    );
-    set("donationDate", rfc3339(donation.donated_at).into());
-    if let Some(fundraiser) = &donation.fundraiser {
-        set(
-            "fromFundraiser",
-            json!({"id": fundraiser.id.0, "title": fundraiser.title, "slug": fundraiser.slug}),
-        );
-    }
-    set("designation", donation.designation.clone().into());
-    set(
-        "paymentMethod",
-        if donation.charge.is_some() {
-            "card"
-        } else {
-            "other"
-        }
-        .into(),
-    );
-    Value::Object(body)
-}
-
-/// Receivers parse the metadata as an object. Links have it as JSON, as base64 of JSON, or as any text.
-fn metadata_object(text: Option<&str>) -> Value {
-    let Some(text) = text else {
-        return json!({});
-    };
-    let decoded = BASE64_STANDARD.decode(text).ok();
-    let parsed = serde_json::from_str(text).ok();
-    let parsed = parsed.or_else(|| serde_json::from_slice(&decoded?).ok());
-    match parsed {
-        Some(Value::Object(object)) => Value::Object(object),
-        _ => json!({"text": text}),
-    }
-}
-
-/// Returns an amount as text in dollars, such as `25.50`.
-fn dollars(amount: Cents) -> String {
-    let cents = amount.get();
-    let sign = if cents < 0 { "-" } else { "" };
-    format!("{sign}{}.{:02}", cents.abs() / 100, cents.abs() % 100)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use giving::webhooks::events::content::CheckoutData;
     use platform::ids::NonprofitId;
-
-    #[test]
-    fn metadata_is_an_object_however_the_link_has_it() {
-        let object = json!({"a": 1});
-        assert_eq!(metadata_object(Some(r#"{"a":1}"#)), object);
-        assert_eq!(metadata_object(Some("eyJhIjoxfQ==")), object);
-        assert_eq!(metadata_object(Some("order 17")), json!({"text": "order 17"}));
-        assert_eq!(metadata_object(Some("[1]")), json!({"text": "[1]"}));
-        assert_eq!(metadata_object(None), json!({}));
-        assert_eq!(dollars(Cents::new(2_505)), "25.05");
-    }
 
     #[test]
     fn a_body_stays_below_its_limit_whatever_a_donation_has() {
@@ -485,14 +466,16 @@ mod tests {
             disputed: Cents::ZERO,
             fee: Cents::ZERO,
             donated_at: 0,
-            is_monthly: false,
+            monthly_gift: None,
             fundraiser: None,
             nonprofits: vec![(nonprofit, Cents::new(1)); 100],
-            donor: None,
-            partner_donation_id: Some("é".repeat(255)),
-            partner_metadata: Some("𝕏".repeat(2_000)),
-            designation: Some("\"".repeat(255)),
-            is_by_own_link: true,
+            checkout: CheckoutData {
+                donor: None,
+                partner_donation_id: Some("é".repeat(255)),
+                partner_metadata: Some("𝕏".repeat(2_000)),
+                designation: Some("\"".repeat(255)),
+                is_by_own_link: true,
+            },
             charge: None,
         };
         let content = Content {

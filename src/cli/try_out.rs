@@ -24,6 +24,7 @@ impl Try {
             listen: Some(self.listen),
             metrics_listen: Some("off".to_owned()),
             is_isolated: true,
+            allows_private_webhooks: true,
             ..Overrides::default()
         };
         run_server(overrides, Demo::WithKeys).await

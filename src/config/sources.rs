@@ -36,6 +36,8 @@ pub struct Overrides {
     pub public_url: Option<String>,
     /// Whether the environment is ignored.
     pub is_isolated: bool,
+    /// Whether webhook endpoints may be on this machine.
+    pub allows_private_webhooks: bool,
 }
 
 /// Merges the sources of settings: defaults, file, environment, flags.
@@ -69,6 +71,10 @@ pub(super) fn read_sources(overrides: &Overrides) -> anyhow::Result<config::Conf
         ("metrics_listen", overrides.metrics_listen.clone()),
         ("database_url", overrides.database_url.clone()),
         ("public_url", overrides.public_url.clone()),
+        (
+            "webhooks.allow_private",
+            overrides.allows_private_webhooks.then(|| true.to_string()),
+        ),
     ];
     for (name, value) in flags {
         sources = sources.set_override_option(name, value)?;

@@ -43,6 +43,7 @@ impl StopSignals {
             }
         }
         tracing::info!("stopping");
+        app.availability.end_waits();
         requested_at
     }
 }

@@ -23,7 +23,7 @@ mod matching;
 mod mcp;
 mod near;
 mod nonprofits;
-mod openapi;
+pub mod openapi;
 mod openrefine;
 mod reconcile;
 mod relevance;

@@ -242,7 +242,7 @@ fn fill(path: &str, operation: &Value, [fundraiser, webhook, delivery, donation]
 }
 
 /// Returns the types of the fields of a value, and of the first item of each list.
-fn shape(value: &Value) -> Value {
+pub fn shape(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let fields = fields.iter().map(|(name, value)| (name.clone(), shape(value)));
@@ -257,7 +257,7 @@ fn shape(value: &Value) -> Value {
 }
 
 /// Writes a response as an example, with short lists.
-fn record(name: &str, response: &str) {
+pub fn record(name: &str, response: &str) {
     fn shorten(value: &mut Value) {
         match value {
             Value::Object(fields) => fields.values_mut().for_each(shorten),

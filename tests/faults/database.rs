@@ -151,19 +151,6 @@ impl TestDatabase {
         block_on(self.try_to_change(sql));
     }
 
-    /// Changes rows from outside, unless a server holds them in another order. Then nothing is changed.
-    pub fn change_unless_locked(&self, sql: &'static str) {
-        const DEADLOCK_DETECTED: &str = "40P01";
-        block_on(async {
-            match self.try_to_change(sql).await {
-                Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(DEADLOCK_DETECTED) => {
-                    Ok(())
-                }
-                result => result,
-            }
-        });
-    }
-
     async fn try_to_change(&self, sql: &'static str) -> sqlx::Result<()> {
         match self {
             TestDatabase::Sqlite(path) => {

@@ -2,7 +2,7 @@
 //!
 //! Every test that makes random choices prints its seed and accepts it again as `CAUSEWAY_FAULT_SEED`.
 //! `CAUSEWAY_FAULT_ROUNDS` sets how often an import is killed, `CAUSEWAY_LEDGER_ROUNDS` how often a server that writes to
-//! the ledger is killed, `CAUSEWAY_WEBHOOK_ROUNDS` how often one that sends events, after `CAUSEWAY_WEBHOOK_EVENTS` changes each,
+//! the ledger is killed, `CAUSEWAY_WEBHOOK_ROUNDS` how often one that sends events, after `CAUSEWAY_WEBHOOK_EVENTS` changes each, to `CAUSEWAY_WEBHOOK_ENDPOINTS` endpoints,
 //! `CAUSEWAY_PAYMENT_ROUNDS` how often servers and Stripe are killed while donors pay,
 //! `CAUSEWAY_BACKUP_ROUNDS` how many backups are taken under writes and killed, and
 //! `CAUSEWAY_DISK_ROUNDS` how often a disk is filled. `CAUSEWAY_FAULT_SIZE` multiplies the rows of some of them. Targets of the
@@ -32,6 +32,7 @@ mod files;
 mod full_disk;
 mod full_disk_routes;
 mod full_disk_writes;
+mod hostile_receivers;
 mod instance;
 mod killed_builder;
 mod killed_import;

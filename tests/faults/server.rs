@@ -135,6 +135,14 @@ impl Server {
         files.expect("a process").count()
     }
 
+    /// The memory of the server in bytes.
+    pub fn resident_memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id)).expect("a process");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kibibytes: Option<u64> = line.and_then(|line| line.trim().split(' ').next()?.parse().ok());
+        kibibytes.expect("its memory") * 1024
+    }
+
     pub fn log(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }

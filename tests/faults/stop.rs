@@ -3,9 +3,11 @@
 use crate::client;
 use crate::database::Database;
 use crate::instance::{Instance, eventually};
+use crate::ledger::Workload;
 use crate::server::Server;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 const WORKERS: usize = 16;
 /// A drain that is longer than any test waits.
@@ -72,6 +74,30 @@ fn an_interrupted_server_does_not_drain() {
     server.signal("INT");
     eventually("the server exits", || server.exit_status().is_some());
     assert_eq!(server.exit_status().and_then(|status| status.code()), Some(0));
+}
+
+#[test]
+fn readers_that_wait_for_events_are_answered_and_do_not_delay_the_stop() {
+    let workload = Workload::new(Instance::new(Database::Sqlite, 100));
+    let mut server = workload.instance.serve();
+    let (address, authorization) = (server.address, workload.authorization.clone());
+    let latest = client::get_with(address, "/v0.2/events?after=latest", &authorization).expect("a response");
+    let cursor = latest.json()["cursor"].as_str().expect("a cursor").to_owned();
+    let before = server.open_files();
+    let reader = std::thread::spawn(move || {
+        let path = format!("/v0.2/events?wait=25&after={cursor}");
+        client::get_with(address, &path, &authorization)
+    });
+    eventually("the request arrives", || server.open_files() > before);
+    std::thread::sleep(Duration::from_millis(500));
+    server.signal("INT");
+    let elapsed = eventually("the server exits", || server.exit_status().is_some());
+    assert!(elapsed < Duration::from_secs(15), "{elapsed:?}");
+    let answer = reader.join().expect("no panic").expect("a response");
+    assert_eq!(
+        (answer.status, &answer.json()["events"]),
+        (200, &serde_json::json!([]))
+    );
 }
 
 fn stop_under_load(database: Database) {

@@ -11,4 +11,5 @@ mod events;
 mod link;
 mod monthly;
 mod operator;
+mod partner_events;
 mod refunds;

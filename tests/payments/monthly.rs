@@ -50,7 +50,7 @@ async fn start(bank: &Bank, card: &str) -> String {
 }
 
 /// Moves the clocks of both forward. The events of that time arrive afterwards.
-async fn pass(world: &World, bank: &Bank, days: u64) {
+pub async fn pass(world: &World, bank: &Bank, days: u64) {
     world.app.clock.advance(Duration::from_secs(days * DAY));
     bank.control("clock", json!({ "advance": days * DAY })).await;
     bank.settle(world).await;
@@ -61,7 +61,7 @@ async fn subscription(bank: &Bank) -> Value {
 }
 
 /// A new link to the page of the only gift.
-async fn new_link(world: &World, bank: &Bank) -> String {
+pub async fn new_link(world: &World, bank: &Bank) -> String {
     let mut tx = world.app.db.view().await.unwrap();
     let ids: Vec<uuid::Uuid> = tx
         .fetch_scalars(platform::db::query("select id from monthly_gifts"))
@@ -226,7 +226,7 @@ async fn payments_are_found_when_every_event_is_lost(world: &World) {
 }
 
 /// Replaces the card of the only subscription by one whose payments fail.
-async fn let_card_fail(bank: &Bank) {
+pub async fn let_card_fail(bank: &Bank) {
     let id = subscription(bank).await["id"].as_str().unwrap().to_owned();
     let form = "default_payment_method=pm_card_chargeCustomerFail";
     bank.call(&format!("subscriptions/{id}"), form).await;

@@ -21,7 +21,7 @@ on_both_databases!(
 const STATES: &str = "select state from donations";
 const KINDS: &str = "select kind || ' ' || cast(amount as text) from ledger_entries order by sequence";
 
-async fn donation(world: &World) -> giving::checkout::Donation {
+pub async fn donation(world: &World) -> giving::checkout::Donation {
     let mut tx = world.app.db.view().await.unwrap();
     let ids: Vec<Uuid> = tx
         .fetch_scalars(platform::db::query("select id from donations"))

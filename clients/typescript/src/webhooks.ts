@@ -25,6 +25,10 @@ export type WebhookEvent = {
   | wire.EventDonationRefundedWebhookPayload
   | wire.EventDonationDisputedWebhookPayload
   | wire.EventDonationDisputeClosedWebhookPayload
+  | wire.EventMonthlyGiftStartedWebhookPayload
+  | wire.EventMonthlyGiftChangedWebhookPayload
+  | wire.EventMonthlyGiftPaymentFailedWebhookPayload
+  | wire.EventMonthlyGiftCanceledWebhookPayload
   | wire.EventFundraiserCreatedWebhookPayload
   | wire.EventFundraiserUpdatedWebhookPayload
   | wire.EventFundraiserClosedWebhookPayload

@@ -13,6 +13,7 @@ use crate::monthly::manage::{self, Change, ChangeError};
 use crate::monthly::{self, MonthlyGift};
 use crate::payments::Payments;
 use crate::reports::{Report, store as reports};
+use crate::webhooks::deliveries::cleanup;
 use access::audit::{Action, Actor, store as audit};
 use platform::db::Db;
 use platform::email_address::EmailAddress;
@@ -141,7 +142,9 @@ pub async fn forget(
     actor: Actor,
 ) -> Result<ErasedData, DonorError> {
     let db = settlement.db;
+    let mut gifts = Vec::new();
     for gift in monthly::store::list_by_email(db, email).await? {
+        gifts.push(gift.id);
         manage::change(settlement, payments, gift, Change::Cancel).await?;
     }
     // The emails about that are among those that are removed.
@@ -163,6 +166,7 @@ pub async fn forget(
     let names = ledger::remove_names_of(&mut tx, &donor_id).await?;
     let entries = store::list_entries_by_email(&mut tx, email).await?;
     let names = names + ledger::remove_names(&mut tx, &entries).await?;
+    cleanup::erase_answers(&mut tx, &entries, &gifts).await?;
     guard::remove_of(&mut tx, email).await?;
     let donations = store::erase_donor(&mut tx, email).await?;
     let reports = reports::erase_reporter(&mut tx, email).await?;

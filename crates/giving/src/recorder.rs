@@ -17,13 +17,16 @@ use crate::ledger::entry::Kind;
 use crate::ledger::prefetch::Prefetch;
 use crate::ledger::writer::{WorkFuture, WriteError, Writer};
 use crate::monthly::seen::{self, Seen};
+use crate::notices::mark_lost_dispute;
 use access::accounts::verified_password::VerifiedPassword;
 use access::accounts::{changes, suspension};
 use access::audit::Actor;
 use platform::clock::Clock;
 use platform::db::StoreError;
 use platform::ids::{AccountId, FundraiserId};
+use serde_json::json;
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// Writes donations, refunds and fundraisers, and drops the fundraisers that change from the cache, so that this
 /// process never shows an older state than it has acknowledged. Cheap to clone.
@@ -101,6 +104,26 @@ impl Recorder {
             Box::pin(async move { reversal::write(batch, &reversal, now).await })
         });
         Ok(self.forget_refunded(written.await?))
+    }
+
+    /// Announces that a dispute was lost. `entry` withdrew the donation. Doing it again changes nothing.
+    pub(crate) async fn announce_lost_dispute(
+        &self,
+        donation: Uuid,
+        opened_at: i64,
+        entry: i64,
+    ) -> Result<(), DonationError> {
+        let clock = self.clock.clone();
+        self.write(Prefetch::default(), move |batch| {
+            let now = clock.millis();
+            Box::pin(async move {
+                if mark_lost_dispute(&mut batch.tx, donation, opened_at, now).await? {
+                    batch.add_outbox_row("dispute_lost", None, &json!({"entry": entry}), now);
+                }
+                Ok(())
+            })
+        })
+        .await
     }
 
     /// Enters a movement of money in the books. Entering it again changes nothing.

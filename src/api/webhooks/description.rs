@@ -1,10 +1,11 @@
 //! The events in the `webhooks` of the OpenAPI description, each with an example.
 
 use crate::app::event_json::{
-    DirectoryEventBody, DonationBody, FundraiserEventBody, NonprofitEventBody, PingEventBody,
+    DirectoryEventBody, DonationBody, FundraiserEventBody, MonthlyGiftEventBody, NonprofitEventBody,
+    PingEventBody,
 };
 use giving::webhooks::EventKind;
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{
     OperationBuilder, ParameterBuilder, ParameterIn, PathItem, PathItemBuilder, PathsBuilder,
@@ -87,6 +88,7 @@ fn item(kind: EventKind) -> PathItem {
 /// Returns the name of the schema of the data of an event, and what the event means.
 fn describe(kind: EventKind) -> (String, &'static str) {
     let donation = || DonationBody::name().into_owned();
+    let monthly_gift = || MonthlyGiftEventBody::name().into_owned();
     let fundraiser = || FundraiserEventBody::name().into_owned();
     match kind {
         EventKind::DonationSucceeded => (donation(), "A donation was paid."),
@@ -98,7 +100,23 @@ fn describe(kind: EventKind) -> (String, &'static str) {
             donation(),
             "The donor's bank withdrew a donation, or a part of it.",
         ),
-        EventKind::DonationDisputeClosed => (donation(), "A dispute was won, and the money came back."),
+        EventKind::DonationDisputeClosed => (
+            donation(),
+            "A dispute ended: it was won, and the money came back, or it was lost.",
+        ),
+        EventKind::MonthlyGiftStarted => (monthly_gift(), "A donor started to give every month."),
+        EventKind::MonthlyGiftChanged => (
+            monthly_gift(),
+            "The amount of a monthly gift changed, or it was paused, resumed or, after a failed payment, paid again.",
+        ),
+        EventKind::MonthlyGiftPaymentFailed => (
+            monthly_gift(),
+            "The payment of a month failed. It is tried again unless the gift ends.",
+        ),
+        EventKind::MonthlyGiftCanceled => (
+            monthly_gift(),
+            "A monthly gift ended: its donor or an operator canceled it, or it could not be charged.",
+        ),
         EventKind::FundraiserCreated => (fundraiser(), "You created a fundraiser."),
         EventKind::FundraiserUpdated => (fundraiser(), "You changed a fundraiser."),
         EventKind::FundraiserClosed => (fundraiser(), "A fundraiser was closed."),
@@ -121,33 +139,9 @@ fn describe(kind: EventKind) -> (String, &'static str) {
     }
 }
 
-/// An example of an event, recorded from real ones.
+/// An example of an event, recorded from a real one.
 fn example(kind: EventKind) -> Value {
     let examples: Value =
         serde_json::from_str(include_str!("../examples/webhook-events.json")).expect("examples are JSON");
-    examples.get(kind.name()).cloned().unwrap_or_else(|| {
-        let mut event = json!({"type": kind.name()});
-        let (like, changes) = match kind {
-            EventKind::DonationRefunded => (
-                EventKind::DonationSucceeded,
-                json!({"status": "refunded", "amountRefunded": 2500, "refund": {"id": "re_1", "amount": 2500, "status": "succeeded"}}),
-            ),
-            EventKind::DonationDisputed => (
-                EventKind::DonationSucceeded,
-                json!({"status": "disputed", "amountRefunded": 2500, "dispute": {"id": "dp_1", "amount": 2500, "status": "open"}}),
-            ),
-            EventKind::DonationDisputeClosed => (
-                EventKind::DonationSucceeded,
-                json!({"dispute": {"id": "dp_1", "amount": 2500, "status": "won"}}),
-            ),
-            _ => (EventKind::FundraiserCreated, json!({})),
-        };
-        let like = &examples[like.name()];
-        event["timestamp"] = like["timestamp"].clone();
-        event["data"] = like["data"].clone();
-        for (name, value) in changes.as_object().into_iter().flatten() {
-            event["data"][name] = value.clone();
-        }
-        event
-    })
+    examples[kind.name()].clone()
 }

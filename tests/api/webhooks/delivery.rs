@@ -15,6 +15,7 @@ on_both_databases!(
     a_lease_that_lapsed_is_taken_over,
     the_partner_format_is_flat_and_has_a_fixed_token,
     a_suspended_account_gets_nothing,
+    servers_that_disable_endpoints_of_one_account_do_not_block_each_other,
 );
 
 fn types(received: &[super::Received]) -> Vec<String> {
@@ -306,5 +307,41 @@ async fn a_suspended_account_gets_nothing(world: &World) {
         types(&partner.receiver.take("/hook")),
         ["fundraiser.created", "fundraiser.closed"]
     );
+    partner.app.db.close().await;
+}
+
+async fn servers_that_disable_endpoints_of_one_account_do_not_block_each_other(world: &World) {
+    let partner = Partner::new(world).await;
+    let set_email = "update accounts set email = 'ada@example.org' where username = 'ada'";
+    world.execute(set_email).await;
+    let one = partner.organizer.create_fundraiser(json!({"title": "One"})).await;
+    while partner.app.fan_out_events().await.unwrap() {}
+    partner.receiver.answer("/gone", "410 Gone");
+    partner
+        .create("/gone", json!({"events": ["fundraiser.created"]}))
+        .await;
+    partner.create("/gone", json!({})).await;
+    // The first server sends to both endpoints, and the second one to the second endpoint.
+    let (mut first, mut second) = (partner.app.event_sender(), partner.app.event_sender());
+    partner.organizer.create_fundraiser(json!({"title": "Two"})).await;
+    while partner.app.fan_out_events().await.unwrap() {}
+    first.round().await.unwrap();
+    let close = format!("/v0.2/fundraiser/{}/close", one["id"].as_str().unwrap());
+    partner.post(200, &close, &json!({})).await;
+    while partner.app.fan_out_events().await.unwrap() {}
+    second.round().await.unwrap();
+    first.ended().await;
+    first.ended().await;
+    second.ended().await;
+    // Each locks what it records: endpoints, and the limit on emails to their owner.
+    let (first, second) = tokio::join!(first.round(), second.round());
+    first.unwrap();
+    second.unwrap();
+    assert_eq!(
+        world.texts("select status from webhook_endpoints").await,
+        ["disabled", "disabled"]
+    );
+    let emails = "select lines || sent_at from notice_windows where kind = 'webhook-disabled'";
+    assert_eq!(world.texts(emails).await.len(), 1);
     partner.app.db.close().await;
 }

@@ -52,7 +52,7 @@ impl Received {
 /// What a receiver answers, for each path.
 type Answers = Arc<Mutex<HashMap<String, String>>>;
 
-/// An HTTP server that records what it gets.
+/// An HTTP server that records what it gets. Paths that begin with `/echo` answer with what they got.
 pub struct Receiver {
     pub port: u16,
     received: Arc<Mutex<Vec<(String, Received)>>>,
@@ -126,6 +126,11 @@ async fn serve(mut stream: TcpStream, received: Arc<Mutex<Vec<(String, Received)
             }
         }
         let body = String::from_utf8(bytes[end..end + length].to_vec()).unwrap();
+        let echo = if path.starts_with("/echo") {
+            body.clone()
+        } else {
+            String::new()
+        };
         bytes.drain(..end + length);
         received
             .lock()
@@ -133,7 +138,10 @@ async fn serve(mut stream: TcpStream, received: Arc<Mutex<Vec<(String, Received)
             .push((path.clone(), Received { headers, body }));
         let answer = answers.lock().unwrap().get(&path).cloned();
         let answer = answer.unwrap_or_else(|| "204 No Content".to_owned());
-        let answer = format!("HTTP/1.1 {answer}\r\nContent-Length: 0\r\n\r\n");
+        let answer = format!(
+            "HTTP/1.1 {answer}\r\nContent-Length: {}\r\n\r\n{echo}",
+            echo.len()
+        );
         if stream.write_all(answer.as_bytes()).await.is_err() {
             return;
         }

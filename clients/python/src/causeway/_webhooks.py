@@ -26,9 +26,9 @@ class WebhookEvent:
     type: str
     """What happened, such as donation.succeeded."""
     timestamp: str
-    """When it happened. It strictly increases for one donation, fundraiser or nonprofit."""
+    """When it happened. It strictly increases for one donation, monthly gift, fundraiser or nonprofit."""
     data: dict[str, Any]
-    """What is about the donation, fundraiser or nonprofit. Amounts are in cents."""
+    """What is known about the donation, monthly gift, fundraiser or nonprofit. Amounts are in cents."""
 
 
 def verify_webhook(

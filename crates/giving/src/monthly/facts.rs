@@ -34,6 +34,15 @@ impl Fact {
             Fact::GivenUp => None,
         }
     }
+
+    /// Returns the field that changed, if it is about one.
+    pub(super) const fn changed(&self) -> Option<&'static str> {
+        match self {
+            Fact::AmountChanged { .. } => Some("amount"),
+            Fact::Paused | Fact::Resumed | Fact::Recovered => Some("status"),
+            Fact::Started | Fact::PaymentFailed(_) | Fact::GivenUp | Fact::Canceled => None,
+        }
+    }
 }
 
 /// Returns what changed from the report before to this one. `before` is `None` if this is the first.

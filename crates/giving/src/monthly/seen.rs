@@ -52,6 +52,7 @@ pub(crate) async fn write(
                 "fundraiserId": after.fundraiser.map(|id| id.0),
                 "state": after.status.state.as_str(),
                 "amount": after.status.amount.get(),
+                "changed": fact.changed().as_slice(),
             });
             batch.add_outbox_row(kind, after.fundraiser, &body, seen.at);
         }

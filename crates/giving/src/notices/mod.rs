@@ -327,6 +327,16 @@ pub(crate) async fn mark_endpoint(
     store::mark(tx, endpoint, (Once::EndpointFailing, failing_since), now).await
 }
 
+/// Marks that a dispute of a donation was announced as lost, by when it was opened. Returns `false` if it was marked before.
+pub(crate) async fn mark_lost_dispute(
+    tx: &mut Tx,
+    donation: Uuid,
+    opened_at: i64,
+    now: i64,
+) -> sqlx::Result<bool> {
+    store::mark(tx, donation, (Once::DisputeLost, opened_at), now).await
+}
+
 /// Reads a row of the outbox about an entry.
 fn parse(event: &Event) -> Option<(EntryEvent, Mode)> {
     let entry: EntryEvent = serde_json::from_str(&event.body).ok()?;

@@ -36,12 +36,14 @@ from_row!(Event {
     created_at,
 });
 
-/// What an email about a fundraiser is sent for only once: a goal, or an end.
+/// What is told only once: by email, or by a row of the outbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Once {
     Goal,
     Ending,
     EndpointFailing,
+    /// A dispute that was lost. It moves no money, so no entry of the ledger says so.
+    DisputeLost,
 }
 
 impl Once {
@@ -50,6 +52,7 @@ impl Once {
             Once::Goal => "goal",
             Once::Ending => "ending",
             Once::EndpointFailing => "endpoint-failing",
+            Once::DisputeLost => "dispute-lost",
         }
     }
 }

@@ -39,6 +39,7 @@ impl Payments<'_> {
         };
         self.store_dispute(&row, donation).await?;
         let recorder = self.settlement.recorder;
+        let mut withdrawn = None;
         for transaction in &dispute.balance_transactions {
             if transaction.amount < 0 {
                 let new = donations::Dispute {
@@ -47,7 +48,7 @@ impl Payments<'_> {
                     amount: Cents::new(-transaction.amount),
                     dispute_id: label(&dispute.id),
                 };
-                recorder.dispute(new).await?;
+                withdrawn = Some(recorder.dispute(new).await?.sequence);
                 if donation.account.is_none() {
                     self.enter_settlement(&dispute.id, transaction).await?;
                 }
@@ -62,6 +63,12 @@ impl Payments<'_> {
                     self.enter_settlement(&won, transaction).await?;
                 }
             }
+        }
+        let is_lost = DisputeStatus::of_stripe(&dispute.status) == DisputeStatus::Lost;
+        if let Some(entry) = withdrawn.filter(|_| is_lost) {
+            recorder
+                .announce_lost_dispute(donation.id, row.opened_at, entry)
+                .await?;
         }
         Ok(())
     }

@@ -7,6 +7,10 @@ pub enum EventKind {
     DonationRefunded,
     DonationDisputed,
     DonationDisputeClosed,
+    MonthlyGiftStarted,
+    MonthlyGiftChanged,
+    MonthlyGiftPaymentFailed,
+    MonthlyGiftCanceled,
     FundraiserCreated,
     FundraiserUpdated,
     FundraiserClosed,
@@ -21,11 +25,15 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [EventKind; 14] = [
+    pub const ALL: [EventKind; 18] = [
         EventKind::DonationSucceeded,
         EventKind::DonationRefunded,
         EventKind::DonationDisputed,
         EventKind::DonationDisputeClosed,
+        EventKind::MonthlyGiftStarted,
+        EventKind::MonthlyGiftChanged,
+        EventKind::MonthlyGiftPaymentFailed,
+        EventKind::MonthlyGiftCanceled,
         EventKind::FundraiserCreated,
         EventKind::FundraiserUpdated,
         EventKind::FundraiserClosed,
@@ -45,6 +53,10 @@ impl EventKind {
             EventKind::DonationRefunded => "donation.refunded",
             EventKind::DonationDisputed => "donation.disputed",
             EventKind::DonationDisputeClosed => "donation.dispute_closed",
+            EventKind::MonthlyGiftStarted => "monthly_gift.started",
+            EventKind::MonthlyGiftChanged => "monthly_gift.changed",
+            EventKind::MonthlyGiftPaymentFailed => "monthly_gift.payment_failed",
+            EventKind::MonthlyGiftCanceled => "monthly_gift.canceled",
             EventKind::FundraiserCreated => "fundraiser.created",
             EventKind::FundraiserUpdated => "fundraiser.updated",
             EventKind::FundraiserClosed => "fundraiser.closed",
@@ -73,13 +85,28 @@ impl EventKind {
         )
     }
 
+    /// Returns whether it is about a monthly gift.
+    pub(crate) const fn is_monthly_gift(self) -> bool {
+        matches!(
+            self,
+            EventKind::MonthlyGiftStarted
+                | EventKind::MonthlyGiftChanged
+                | EventKind::MonthlyGiftPaymentFailed
+                | EventKind::MonthlyGiftCanceled
+        )
+    }
+
     /// The kind of event that a row of the outbox is, by its name there.
     pub(crate) fn of_outbox(name: &str) -> Option<EventKind> {
         Some(match name {
             "donation" => EventKind::DonationSucceeded,
             "refund" | "refund_failed" => EventKind::DonationRefunded,
             "dispute" => EventKind::DonationDisputed,
-            "dispute_won" => EventKind::DonationDisputeClosed,
+            "dispute_won" | "dispute_lost" => EventKind::DonationDisputeClosed,
+            "monthly_gift_started" => EventKind::MonthlyGiftStarted,
+            "monthly_gift_changed" => EventKind::MonthlyGiftChanged,
+            "monthly_gift_payment_failed" => EventKind::MonthlyGiftPaymentFailed,
+            "monthly_gift_canceled" => EventKind::MonthlyGiftCanceled,
             "fundraiser_created" => EventKind::FundraiserCreated,
             "fundraiser_changed" => EventKind::FundraiserUpdated,
             "fundraiser_closed" => EventKind::FundraiserClosed,

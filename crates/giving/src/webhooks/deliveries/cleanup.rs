@@ -2,25 +2,59 @@
 
 use super::store;
 use crate::webhooks::endpoints::store as endpoints;
+use crate::webhooks::events::{donation_subject, monthly_gift_subject};
 use crate::webhooks::{DAY_MILLIS, Webhooks, events};
+use platform::db::Tx;
+use platform::lease::Lease;
+use std::time::Duration;
+use uuid::Uuid;
 
 /// How long answers of receivers are kept, and deliveries that are finished.
 const RETENTION_MILLIS: i64 = 30 * DAY_MILLIS;
+/// Whoever holds this lease removes what is too old.
+const LEASE: &str = "old events";
+const LEASE_DURATION: Duration = Duration::from_secs(10);
 /// The rows that one transaction removes.
 const BATCH_SIZE: i64 = 500;
 
+/// Erases what receivers answered to events about donations and monthly gifts of a donor, because it may repeat the body.
+pub(crate) async fn erase_answers(tx: &mut Tx, entries: &[i64], gifts: &[Uuid]) -> sqlx::Result<()> {
+    for entry in entries {
+        store::erase_answers(tx, &donation_subject(*entry)).await?;
+    }
+    for gift in gifts {
+        store::erase_answers(tx, &monthly_gift_subject(*gift)).await?;
+    }
+    Ok(())
+}
+
 impl Webhooks {
-    /// Removes what is too old. Returns the number of events.
+    /// Removes what is too old, unless another server does. Returns the number of events.
     pub async fn clean_up(&self) -> sqlx::Result<u64> {
+        let Some(lease) = Lease::try_acquire(&self.db, LEASE, LEASE_DURATION).await? else {
+            return Ok(0);
+        };
+        let removed = lease.hold(self.remove_old()).await;
+        lease.release().await?;
+        removed
+    }
+
+    async fn remove_old(&self) -> sqlx::Result<u64> {
         let now = self.clock.millis();
         let mut tx = self.db.write().await?;
         store::remove_old_attempts(&mut tx, now - RETENTION_MILLIS).await?;
         tx.commit().await?;
         loop {
             let finished = store::list_finished(&self.db, now - RETENTION_MILLIS, BATCH_SIZE).await?;
-            if !self.remove_deliveries(&finished).await? {
+            if finished.is_empty() {
                 break;
             }
+            let mut tx = self.db.write().await?;
+            endpoints::lock_all(&mut tx, finished.iter().map(|(endpoint, _)| *endpoint)).await?;
+            for (_, id) in finished {
+                store::remove_finished(&mut tx, id).await?;
+            }
+            tx.commit().await?;
         }
         for endpoint in endpoints::list_deleted(&self.db).await? {
             while self
@@ -34,8 +68,8 @@ impl Webhooks {
         self.remove_old_events().await
     }
 
-    /// Removes deliveries, and returns whether there were any.
-    async fn remove_deliveries(&self, ids: &[uuid::Uuid]) -> sqlx::Result<bool> {
+    /// Removes deliveries to an endpoint that was deleted, and returns whether there were any.
+    async fn remove_deliveries(&self, ids: &[Uuid]) -> sqlx::Result<bool> {
         if ids.is_empty() {
             return Ok(false);
         }
@@ -59,10 +93,16 @@ impl Webhooks {
                 return Ok(removed);
             }
             let mut tx = self.db.write().await?;
+            let mut deliveries = Vec::new();
             for sequence in &old {
-                for endpoint in endpoints::list_of_event(&mut tx, *sequence).await? {
-                    store::remove_of_event(&mut tx, endpoint, *sequence).await?;
-                }
+                let of_event = endpoints::list_of_event(&mut tx, *sequence).await?;
+                deliveries.extend(of_event.into_iter().map(|endpoint| (endpoint, *sequence)));
+            }
+            endpoints::lock_all(&mut tx, deliveries.iter().map(|(endpoint, _)| *endpoint)).await?;
+            for (endpoint, sequence) in deliveries {
+                store::remove_of_event(&mut tx, endpoint, sequence).await?;
+            }
+            for sequence in &old {
                 events::store::remove(&mut tx, *sequence).await?;
             }
             tx.commit().await?;

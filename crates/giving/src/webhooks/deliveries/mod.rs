@@ -1,7 +1,7 @@
 //! Deliveries: the events that wait for an endpoint, and what became of those that were sent.
 
 pub mod attempt;
-mod cleanup;
+pub(crate) mod cleanup;
 mod manage;
 mod notice;
 pub(super) mod queue;

@@ -6,6 +6,7 @@ use crate::webhooks::schedule::{DisabledBecause, Status};
 use crate::webhooks::{DAY_MILLIS, Webhooks};
 use access::notices::{Notice, NoticeKind, Notices};
 use platform::db::Tx;
+use platform::ids::AccountId;
 use platform::mail::{EmailText, PreparedEmail};
 
 const GONE: &str = "Your server answered with status 410 (Gone), which asks us to stop.";
@@ -21,23 +22,31 @@ impl Webhooks {
         }
     }
 
-    /// Queues the email about an endpoint that was disabled.
-    pub(super) async fn queue_disabled(
+    /// Queues emails to the owners of endpoints, in one order, so that no two servers wait for each other.
+    pub(super) async fn queue_notices(
         &self,
         tx: &mut Tx,
-        endpoint: &Endpoint,
-        because: DisabledBecause,
-    ) -> sqlx::Result<Option<PreparedEmail>> {
-        let notice = disabled(endpoint, because, &self.page_of(endpoint));
-        self.notices().queue(tx, endpoint.account, &notice).await
+        mut notices: Vec<(AccountId, Notice)>,
+    ) -> sqlx::Result<Vec<PreparedEmail>> {
+        notices.sort_by_key(|(account, notice)| (account.0, notice.kind.as_str()));
+        let mut emails = Vec::new();
+        for (account, notice) in notices {
+            emails.extend(self.notices().queue(tx, account, &notice).await?);
+        }
+        Ok(emails)
     }
 
-    /// Queues the email about an endpoint that fails for a day, once for each time that it starts to fail.
-    pub(super) async fn queue_failing(
+    /// Returns the email about an endpoint that was disabled.
+    pub(super) fn disabled_notice(&self, endpoint: &Endpoint, because: DisabledBecause) -> Notice {
+        disabled(endpoint, because, &self.page_of(endpoint))
+    }
+
+    /// Returns the email about an endpoint that fails for a day, once for each time that it starts to fail.
+    pub(super) async fn failing_notice(
         &self,
         tx: &mut Tx,
         endpoint: &Endpoint,
-    ) -> sqlx::Result<Option<PreparedEmail>> {
+    ) -> sqlx::Result<Option<Notice>> {
         let now = self.clock.millis();
         let since = endpoint
             .health
@@ -49,8 +58,7 @@ impl Webhooks {
         if !self.mailer.is_on() || !mark_endpoint(tx, endpoint.id, since, now).await? {
             return Ok(None);
         }
-        let notice = failing(endpoint, &self.page_of(endpoint));
-        self.notices().queue(tx, endpoint.account, &notice).await
+        Ok(Some(failing(endpoint, &self.page_of(endpoint))))
     }
 
     fn page_of(&self, endpoint: &Endpoint) -> String {

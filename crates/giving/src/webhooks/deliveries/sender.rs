@@ -10,8 +10,8 @@ use super::{Attempt, State};
 use crate::webhooks::Webhooks;
 use crate::webhooks::endpoints::{Endpoint, store as endpoints};
 use crate::webhooks::schedule::{DisabledBecause, Next, Status, decide};
+use access::notices::Notice;
 use platform::db::Tx;
-use platform::mail::PreparedEmail;
 use platform::outbound::post::POST_TIMEOUT;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -127,11 +127,12 @@ impl Sender {
         for ended in &self.ended {
             by_endpoint.entry(ended.leased.endpoint).or_default().push(ended);
         }
-        // In one order for all servers, so that they do not wait for each other.
-        let (mut emails, mut endpoints_to_fill) = (Vec::new(), Vec::new());
-        for (id, ended) in by_endpoint {
-            if let Some(endpoint) = endpoints::lock_any(&mut tx, id).await? {
-                emails.extend(self.record(&mut tx, endpoint, &ended, now).await?);
+        let (mut notices, mut endpoints_to_fill) = (Vec::new(), Vec::new());
+        for endpoint in endpoints::lock_all(&mut tx, by_endpoint.keys().copied()).await? {
+            let (id, account) = (endpoint.id, endpoint.account);
+            if let Some(ended) = by_endpoint.get(&id) {
+                let notice = self.record(&mut tx, endpoint, ended, now).await?;
+                notices.extend(notice.map(|notice| (account, notice)));
                 endpoints_to_fill.push(id);
             }
         }
@@ -145,6 +146,8 @@ impl Sender {
             let free = MAX_IN_FLIGHT.saturating_sub(self.flights.len() + leased.len());
             leased.extend(self.fill(&mut tx, id, free, now).await?);
         }
+        // This locks rows of accounts, so it comes after all endpoints are locked.
+        let emails = self.webhooks.queue_notices(&mut tx, notices).await?;
         tx.commit().await?;
         for ended in self.ended.drain(..) {
             if let Attempted::Sent(sent) = &ended.attempted {
@@ -173,14 +176,14 @@ impl Sender {
         Ok(())
     }
 
-    /// Records the attempts for one endpoint, whose row is locked.
+    /// Records the attempts for one endpoint, whose row is locked. Returns the email to its owner.
     async fn record(
         &self,
         tx: &mut Tx,
         mut endpoint: Endpoint,
         ended: &[&Ended],
         now: i64,
-    ) -> sqlx::Result<Option<PreparedEmail>> {
+    ) -> sqlx::Result<Option<Notice>> {
         let id = endpoint.id;
         let (mut releases, mut disabled) = (false, None);
         for Ended { leased, attempted } in ended {
@@ -230,8 +233,8 @@ impl Sender {
         };
         endpoints::set_health(tx, id, endpoint.health, reason, disabled_at).await?;
         match disabled {
-            Some(because) => self.webhooks.queue_disabled(tx, &endpoint, because).await,
-            None => self.webhooks.queue_failing(tx, &endpoint).await,
+            Some(because) => Ok(Some(self.webhooks.disabled_notice(&endpoint, because))),
+            None => self.webhooks.failing_notice(tx, &endpoint).await,
         }
     }
 

@@ -71,11 +71,15 @@ const OLDEST_WAITING: &str = "select d.queued_at from webhook_deliveries d where
      order by d.sequence limit 1";
 const REMOVE_OF_EVENT: &str = "delete from webhook_deliveries where sequence = $2 and endpoint_id = $1";
 const LIST_FINISHED: &str =
-    "select id from webhook_deliveries where finished_at < $1 order by finished_at limit $2";
+    "select endpoint_id, id from webhook_deliveries where finished_at < $1 order by finished_at limit $2";
 const LIST_OF_ENDPOINT: &str =
     "select id from webhook_deliveries where endpoint_id = $1 order by sequence limit $2";
 const REMOVE: &str = "delete from webhook_deliveries where id = $1";
+const REMOVE_FINISHED: &str = "delete from webhook_deliveries where id = $1 and finished_at is not null";
 const REMOVE_ATTEMPTS: &str = "delete from webhook_attempts where delivery_id = $1";
+const ERASE_ANSWERS: &str = "update webhook_attempts set answer = '' where delivery_id in (select d.id from events e \
+     join webhook_endpoints p on p.account_id = e.account_id \
+     join webhook_deliveries d on d.endpoint_id = p.id and d.sequence = e.sequence where e.subject = $1)";
 const REMOVE_OLD_ATTEMPTS: &str = "delete from webhook_attempts where at < $1";
 
 /// A delivery to insert.
@@ -463,10 +467,9 @@ pub(super) async fn remove_of_event(tx: &mut Tx, endpoint: Uuid, sequence: i64) 
         .map(drop)
 }
 
-/// Lists deliveries that were finished before a time.
-pub(super) async fn list_finished(db: &Db, before: i64, take: i64) -> sqlx::Result<Vec<Uuid>> {
-    db.fetch_scalars(query(LIST_FINISHED).bind(before).bind(take))
-        .await
+/// Lists deliveries that were finished before a time, with their endpoints.
+pub(super) async fn list_finished(db: &Db, before: i64, take: i64) -> sqlx::Result<Vec<(Uuid, Uuid)>> {
+    db.fetch_all(query(LIST_FINISHED).bind(before).bind(take)).await
 }
 
 /// Lists deliveries to an endpoint.
@@ -479,6 +482,19 @@ pub(super) async fn list_of_endpoint(db: &Db, endpoint: Uuid, take: i64) -> sqlx
 pub(super) async fn remove(tx: &mut Tx, id: Uuid) -> sqlx::Result<()> {
     tx.execute(query(REMOVE_ATTEMPTS).bind(id)).await?;
     tx.execute(query(REMOVE).bind(id)).await.map(drop)
+}
+
+/// Removes a delivery and its attempts, unless it was queued again.
+pub(super) async fn remove_finished(tx: &mut Tx, id: Uuid) -> sqlx::Result<()> {
+    if tx.execute(query(REMOVE_FINISHED).bind(id)).await? > 0 {
+        tx.execute(query(REMOVE_ATTEMPTS).bind(id)).await?;
+    }
+    Ok(())
+}
+
+/// Erases what receivers answered to the events of a subject.
+pub(super) async fn erase_answers(tx: &mut Tx, subject: &str) -> sqlx::Result<()> {
+    tx.execute(query(ERASE_ANSWERS).bind(subject)).await.map(drop)
 }
 
 /// Removes attempts from before a time, with what receivers answered.

@@ -5,6 +5,7 @@ use crate::webhooks::schedule::{Health, Status};
 use crate::webhooks::{EventKind, Format};
 use platform::db::{Db, Tx, from_row, query};
 use platform::ids::AccountId;
+use std::collections::BTreeSet;
 use uuid::Uuid;
 
 macro_rules! endpoints {
@@ -203,6 +204,20 @@ pub(crate) async fn lock_any(tx: &mut Tx, id: Uuid) -> sqlx::Result<Option<Endpo
     };
     let row: Option<EndpointRow> = tx.fetch_optional(query(sql).bind(id)).await?;
     Ok(row.map(Endpoint::from))
+}
+
+/// Locks the rows of several endpoints until the transaction ends, and returns those that are not deleted. Whoever locks more
+/// than one does it here, in one order, so that no two servers wait for each other.
+pub(crate) async fn lock_all(
+    tx: &mut Tx,
+    ids: impl IntoIterator<Item = Uuid>,
+) -> sqlx::Result<Vec<Endpoint>> {
+    let ids: BTreeSet<Uuid> = ids.into_iter().collect();
+    let mut locked = Vec::with_capacity(ids.len());
+    for id in ids {
+        locked.extend(lock_any(tx, id).await?);
+    }
+    Ok(locked)
 }
 
 /// Lists the endpoints of an account that are not disabled.

@@ -7,6 +7,7 @@ use crate::fundraisers::names::slug_of;
 use crate::fundraisers::{self, Fundraiser};
 use crate::ledger::entry::Mode;
 use crate::ledger::store as ledger;
+use crate::monthly::{self, MonthlyGift};
 use crate::webhooks::{EventKind, Webhooks};
 use directory::NonprofitRef;
 use directory::nonprofits::identifier::Identifier;
@@ -30,6 +31,7 @@ pub struct Content {
 #[derive(Clone, Debug)]
 pub enum Data {
     Donation(Box<DonationData>, Option<MovementData>),
+    MonthlyGift(Box<MonthlyGiftData>),
     Fundraiser(Box<FundraiserData>),
     Nonprofit(NonprofitData, Vec<String>),
     Directory(DirectoryData),
@@ -48,9 +50,18 @@ pub struct DonationData {
     /// What the payment provider kept, if that is known.
     pub fee: Cents,
     pub donated_at: i64,
-    pub is_monthly: bool,
+    /// The ID of the monthly gift that it belongs to.
+    pub monthly_gift: Option<Uuid>,
     pub fundraiser: Option<FundraiserName>,
     pub nonprofits: Vec<(NonprofitData, Cents)>,
+    pub checkout: CheckoutData,
+    /// Its ID at the payment provider.
+    pub charge: Option<String>,
+}
+
+/// What the form and the link of a donation say, as one account may see it.
+#[derive(Clone, Debug, Default)]
+pub struct CheckoutData {
     /// The donor, if the donor agreed to that.
     pub donor: Option<Donor>,
     pub partner_donation_id: Option<String>,
@@ -58,8 +69,17 @@ pub struct DonationData {
     pub designation: Option<String>,
     /// Whether a link of the account brought it.
     pub is_by_own_link: bool,
-    /// Its ID at the payment provider.
-    pub charge: Option<String>,
+}
+
+/// A monthly gift, as one account may see it.
+#[derive(Clone, Debug)]
+pub struct MonthlyGiftData {
+    pub gift: MonthlyGift,
+    pub fundraiser: Option<FundraiserName>,
+    pub nonprofits: Vec<NonprofitData>,
+    pub checkout: CheckoutData,
+    /// The names of the fields that changed.
+    pub changed: Vec<String>,
 }
 
 /// A donor who agreed to share it.
@@ -74,7 +94,7 @@ pub struct Donor {
 pub struct MovementData {
     pub id: String,
     pub amount: Cents,
-    /// Whether the money came back: the refund failed, or the dispute was won.
+    /// Whether the money moved back: the refund failed, or the dispute was won.
     pub is_reversed: bool,
 }
 
@@ -118,6 +138,35 @@ pub struct DirectoryData {
     pub cursor: Option<String>,
 }
 
+impl From<Fundraiser> for FundraiserName {
+    fn from(fundraiser: Fundraiser) -> FundraiserName {
+        FundraiserName {
+            id: fundraiser.id,
+            slug: fundraiser.slug,
+            title: fundraiser.title,
+        }
+    }
+}
+
+impl CheckoutData {
+    fn of(donation: &CheckoutDonation, account: AccountId) -> CheckoutData {
+        let partner = &donation.partner;
+        // What a partner's link passed on is for that partner.
+        let for_partner = partner.account.is_none_or(|partner| partner == account);
+        let for_partner = for_partner.then_some(partner);
+        CheckoutData {
+            donor: donation.shares_contact.then(|| Donor {
+                name: donation.name.clone(),
+                email: donation.email.as_ref().map(ToString::to_string),
+            }),
+            partner_donation_id: for_partner.and_then(|partner| partner.donation_id.clone()),
+            partner_metadata: for_partner.and_then(|partner| partner.metadata.clone()),
+            designation: donation.designation.clone(),
+            is_by_own_link: partner.account == Some(account),
+        }
+    }
+}
+
 impl Webhooks {
     /// Reads what is known about an event for an account. `None` if that is gone.
     pub async fn content(&self, account: AccountId, event: &Event) -> sqlx::Result<Option<Content>> {
@@ -141,6 +190,15 @@ impl Webhooks {
                     is_reversed: detail["reversed"] == Value::Bool(true),
                 });
                 Data::Donation(Box::new(donation), movement)
+            }
+            kind if kind.is_monthly_gift() => {
+                let Some(id) = detail["gift"].as_str().and_then(|id| id.parse().ok()) else {
+                    return Ok(None);
+                };
+                let Some(gift) = self.monthly_gift(account, id, changed()).await? else {
+                    return Ok(None);
+                };
+                Data::MonthlyGift(Box::new(gift))
             }
             EventKind::NonprofitUpdated => {
                 let Some(id) = event.nonprofit else {
@@ -246,13 +304,6 @@ impl Webhooks {
             None => None,
         };
         let known = checkout.as_ref();
-        // What a partner's link passed on is for that partner.
-        let partner_account = known.and_then(|donation| donation.partner.account);
-        let for_partner = known.filter(|_| partner_account.is_none_or(|partner| partner == account));
-        let donor = |donation: &CheckoutDonation| Donor {
-            name: donation.name.clone(),
-            email: donation.email.as_ref().map(ToString::to_string),
-        };
         Ok(Some(DonationData {
             id: known.map_or_else(|| self.id_of_entry(entry), |donation| donation.id),
             is_live: row.mode != Mode::Test.as_str(),
@@ -263,19 +314,45 @@ impl Webhooks {
             donated_at: known
                 .and_then(|donation| donation.payment.paid_at)
                 .unwrap_or(row.recorded_at),
-            is_monthly: false,
-            fundraiser: fundraiser.map(|fundraiser| FundraiserName {
-                id: fundraiser.id,
-                slug: fundraiser.slug,
-                title: fundraiser.title,
-            }),
+            monthly_gift: known.and_then(|donation| donation.monthly_gift),
+            fundraiser: fundraiser.map(FundraiserName::from),
             nonprofits,
-            donor: known.filter(|donation| donation.shares_contact).map(donor),
-            partner_donation_id: for_partner.and_then(|donation| donation.partner.donation_id.clone()),
-            partner_metadata: for_partner.and_then(|donation| donation.partner.metadata.clone()),
-            designation: known.and_then(|donation| donation.designation.clone()),
-            is_by_own_link: partner_account == Some(account),
+            checkout: known.map_or_else(CheckoutData::default, |donation| {
+                CheckoutData::of(donation, account)
+            }),
             charge: known.and_then(|donation| donation.payment.charge.clone()),
+        }))
+    }
+
+    /// Reads a monthly gift, with what the donation says that started it.
+    async fn monthly_gift(
+        &self,
+        account: AccountId,
+        id: Uuid,
+        changed: Vec<String>,
+    ) -> sqlx::Result<Option<MonthlyGiftData>> {
+        let Some(gift) = monthly::store::find(&self.db, id).await? else {
+            return Ok(None);
+        };
+        let fundraiser = match gift.fundraiser {
+            Some(id) => fundraisers::store::find(&self.db, id).await?,
+            None => None,
+        };
+        let supported = match &fundraiser {
+            Some(fundraiser) => fundraiser.supported.iter().map(|(id, _)| *id).collect(),
+            None => vec![gift.nonprofit],
+        };
+        let mut nonprofits = Vec::new();
+        for id in supported {
+            nonprofits.push(self.nonprofit(id).await?);
+        }
+        let first = checkout::store::find(&self.db, id).await?;
+        Ok(Some(MonthlyGiftData {
+            gift,
+            fundraiser: fundraiser.map(FundraiserName::from),
+            nonprofits,
+            checkout: first.map_or_else(CheckoutData::default, |first| CheckoutData::of(&first, account)),
+            changed,
         }))
     }
 

@@ -111,7 +111,11 @@ impl FanOut {
             }
             return self.add_goal(tx, &facts, row.created_at).await;
         }
-        let (Some(kind), Some(fundraiser)) = (kind, row.fundraiser) else {
+        let Some(kind) = kind else { return Ok(()) };
+        if let Some(gift) = body["monthlyGiftId"].as_str().and_then(|id| id.parse().ok()) {
+            return self.add_monthly_gift(tx, kind, gift, (&row, &body)).await;
+        }
+        let Some(fundraiser) = row.fundraiser else {
             return Ok(());
         };
         let Some(account) = store::find_owner(tx, fundraiser).await? else {
@@ -154,11 +158,35 @@ impl FanOut {
             EventKind::DonationSucceeded => Value::Null,
             _ => json!({"id": facts.external_id, "amount": facts.amount.abs(), "reversed": facts.amount > 0}),
         };
-        let subject = (kind, format!("donation {}", facts.donation), at);
+        let subject = (kind, events::donation_subject(facts.donation), at);
         self.push(tx, &accounts, subject, |event| Event {
             entry: Some(facts.donation),
             fundraiser: facts.fundraiser_id.map(FundraiserId),
             detail: detail.clone(),
+            ..event
+        })
+        .await
+    }
+
+    /// Adds an event for the owner of the fundraiser and for the partner whose link brought the first donation, which has the ID
+    /// of the gift.
+    async fn add_monthly_gift(
+        &mut self,
+        tx: &mut Tx,
+        kind: EventKind,
+        gift: Uuid,
+        (row, body): (&OutboxRow, &Value),
+    ) -> sqlx::Result<()> {
+        let mut accounts = BTreeSet::new();
+        if let Some(fundraiser) = row.fundraiser {
+            accounts.extend(store::find_owner(tx, fundraiser).await?);
+        }
+        accounts.extend(store::find_partner(tx, gift).await?);
+        let accounts = accounts.into_iter().map(|id| Some(id.0)).collect();
+        let subject = (kind, events::monthly_gift_subject(gift), row.created_at);
+        self.push(tx, &accounts, subject, |event| Event {
+            fundraiser: row.fundraiser,
+            detail: json!({"gift": gift, "changed": body["changed"]}),
             ..event
         })
         .await
@@ -247,13 +275,8 @@ impl FanOut {
             };
             open.extend(listed.into_iter().filter(is_wanted));
         }
-        // In one order for all servers, so that they do not wait for each other.
-        open.sort_unstable_by_key(|endpoint| endpoint.id);
-        let mut locked = Vec::with_capacity(open.len());
-        for endpoint in &open {
-            let endpoint = endpoints::lock_any(tx, endpoint.id).await?;
-            locked.extend(endpoint.filter(|endpoint| endpoint.health.status != Status::Disabled));
-        }
+        let mut locked = endpoints::lock_all(tx, open.iter().map(|endpoint| endpoint.id)).await?;
+        locked.retain(|endpoint| endpoint.health.status != Status::Disabled);
         if locked.is_empty() {
             return Ok(());
         }

@@ -55,6 +55,16 @@ impl Event {
     }
 }
 
+/// The subject of events about the donation of an entry.
+pub(super) fn donation_subject(entry: i64) -> String {
+    format!("donation {entry}")
+}
+
+/// The subject of events about a monthly gift.
+pub(super) fn monthly_gift_subject(gift: Uuid) -> String {
+    format!("monthly gift {gift}")
+}
+
 /// A test of an endpoint.
 pub(super) fn ping(account: AccountId, endpoint: Uuid, sequence: i64, now: i64) -> Event {
     Event {
