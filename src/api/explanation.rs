@@ -1,11 +1,14 @@
 //! Why a search found what it found: the part of a search response that `explain=1` adds.
 
 use crate::app::App;
+use crate::app::bulk_work::Slice;
+use crate::http::client::Client;
 use crate::http::credentials::Credentials;
 use crate::http::error::{Error, Result};
 use crate::http::params::switch;
 use crate::http::public_key::{PublicKey, Search};
 use crate::http::session;
+use access::limits::call::Owner;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use directory::View;
@@ -16,14 +19,15 @@ use directory::query::ein_status::{EinStatus, Listing};
 use directory::query::filter::{FilterField, SearchFilter};
 use platform::clock::rfc3339;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// Who may send a search: anybody with a public key, or, to have it explained, the owner of a private key or a signed-in
 /// operator.
 #[derive(Debug)]
 pub struct SearchAccess {
-    /// Whether the search is to be explained.
-    pub explain: bool,
+    /// Who has the search explained, if anyone does.
+    pub explain_for: Option<Owner>,
 }
 
 impl FromRequestParts<App> for SearchAccess {
@@ -35,18 +39,24 @@ impl FromRequestParts<App> for SearchAccess {
         let explain = query.contains("explain") && switch(query, "explain")?;
         if !explain {
             PublicKey::<Search>::from_request_parts(parts, app).await?;
-            return Ok(SearchAccess { explain });
+            return Ok(SearchAccess { explain_for: None });
         }
-        if let Err(error) = Credentials::<Search>::from_request_parts(parts, app).await {
-            let is_operator = matches!(error, Error::MissingCredentials)
-                && session::find(app, &parts.headers)
-                    .await?
-                    .is_some_and(|user| user.operator);
-            if !is_operator {
-                return Err(error);
+        let owner = match Credentials::<Search>::from_request_parts(parts, app).await {
+            Ok(credentials) => Owner::Key(credentials.public_key),
+            Err(error) => {
+                let is_operator = matches!(error, Error::MissingCredentials)
+                    && session::find(app, &parts.headers)
+                        .await?
+                        .is_some_and(|user| user.operator);
+                if !is_operator {
+                    return Err(error);
+                }
+                Client::of_request(&parts.extensions).owner()
             }
-        }
-        Ok(SearchAccess { explain })
+        };
+        Ok(SearchAccess {
+            explain_for: Some(owner),
+        })
     }
 }
 
@@ -122,12 +132,15 @@ impl ExplanationBody {
     /// Explains the results of a search. `place` is the ZIP code or position of the filter, as sent.
     pub async fn new(
         app: &App,
-        view: &View,
+        owner: Owner,
+        view: &Arc<View>,
         term: &str,
         filter: &SearchFilter,
         place: Option<String>,
     ) -> Result<ExplanationBody> {
-        let diagnosis = view.diagnose(term, filter);
+        let (of_view, text, of_filter) = (Arc::clone(view), term.to_owned(), filter.clone());
+        let diagnose = move |_: &Slice| Some(of_view.diagnose(&text, &of_filter));
+        let diagnosis = app.bulk_work.run(owner, diagnose).await?;
         let ein = match Ein::parse_lenient(term) {
             Some(ein) => {
                 let imports = app.caches.provenance.list(&app.db, view.revision).await?;

@@ -11,6 +11,7 @@ use crate::http::credentials::Credentials;
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, positive, values};
 use crate::http::public_key::Export;
+use access::limits::call::Owner;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::{
@@ -125,7 +126,7 @@ impl ExportFormat {
 )]
 pub async fn export(
     State(app): State<App>,
-    _credentials: Credentials<Export>,
+    credentials: Credentials<Export>,
     RawQuery(query): RawQuery,
     if_none_match: IfNoneMatch,
     headers: HeaderMap,
@@ -164,7 +165,7 @@ pub async fn export(
             ),
         ];
         let part = Part::new(app.clone(), Arc::clone(&view), format, start..end, is_gzip);
-        (headers, part.into_body()).into_response()
+        (headers, part.into_body(Owner::Key(credentials.public_key))).into_response()
     };
     let headers = response.headers_mut();
     if is_gzip && headers.contains_key(CONTENT_TYPE) {
@@ -252,7 +253,7 @@ impl Part {
     }
 
     /// Returns a body that writes the next piece when the previous one was sent.
-    fn into_body(mut self) -> Body {
+    fn into_body(mut self, owner: Owner) -> Body {
         let header = match self.format {
             ExportFormat::Csv => csv_line(CSV_COLUMNS),
             ExportFormat::Jsonl => Ok(Vec::new()),
@@ -261,11 +262,12 @@ impl Part {
         if let Err(error) = begun {
             return Body::from_stream(stream::iter([Err::<Bytes, _>(error)]));
         }
-        let pieces = stream::try_unfold(self, |mut part| async move {
+        let app = self.app.clone();
+        let pieces = stream::try_unfold((app, self), move |(app, mut part)| async move {
             let write = move || part.next_piece().map(|piece| piece.map(|piece| (piece, part)));
-            tokio::task::spawn_blocking(write)
-                .await
-                .map_err(io::Error::other)?
+            let written = app.bulk_work.run_piece(owner, write).await;
+            let written = written.map_err(io::Error::other)??;
+            io::Result::Ok(written.map(|(piece, part)| (piece, (app, part))))
         });
         Body::from_stream(pieces)
     }

@@ -80,7 +80,7 @@ pub async fn search_with_slash(
 
 async fn answer(
     app: &App,
-    SearchAccess { explain }: SearchAccess,
+    SearchAccess { explain_for }: SearchAccess,
     term: &str,
     SearchParams { take, filter, place }: SearchParams,
     if_none_match: &IfNoneMatch,
@@ -97,8 +97,8 @@ async fn answer(
     if view.snapshot.is_none() {
         return fallback(app, term, take, filter.near).await;
     }
-    if explain {
-        let explanation = ExplanationBody::new(app, &view, term, &filter, place).await?;
+    if let Some(owner) = explain_for {
+        let explanation = ExplanationBody::new(app, owner, &view, term, &filter, place).await?;
         return Ok(cache::json(&IfNoneMatch::default(), None, || {
             let mut body =
                 app.caches

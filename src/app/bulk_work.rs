@@ -1,4 +1,4 @@
-//! Runs work that keeps a core busy, such as matching a list.
+//! Runs work that keeps a core busy, such as matching a list, finding all results of a search, or drawing a picture.
 //!
 //! It runs outside the async workers, and on half of the cores at most: short requests have the others. Work runs in
 //! slices of a few milliseconds. After each slice it goes to the end of the queue, in which every owner has at most one
@@ -77,13 +77,32 @@ impl BulkWork {
     pub async fn run<T: Send + 'static>(
         &self,
         owner: Owner,
-        mut work: impl FnMut(&Slice) -> Option<T> + Send + 'static,
+        work: impl FnMut(&Slice) -> Option<T> + Send + 'static,
     ) -> Result<T, BulkWorkError> {
         let share = self.share(owner);
         let _pending = share
             .pending
             .try_acquire()
             .map_err(|_| BulkWorkError::TooManyPending)?;
+        self.run_in(&share, work).await
+    }
+
+    /// Calls `work` once, for the next piece of a response that has begun and cannot be refused any more.
+    pub async fn run_piece<T: Send + 'static>(
+        &self,
+        owner: Owner,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, BulkWorkError> {
+        let mut work = Some(work);
+        self.run_in(&self.share(owner), move |_| work.take().map(|work| work()))
+            .await
+    }
+
+    async fn run_in<T: Send + 'static>(
+        &self,
+        share: &Share,
+        mut work: impl FnMut(&Slice) -> Option<T> + Send + 'static,
+    ) -> Result<T, BulkWorkError> {
         let _running = share.running.acquire().await;
         let mut permit = self.next_slice(None).await;
         loop {
@@ -159,7 +178,10 @@ mod tests {
             Err(BulkWorkError::TooManyPending)
         );
         assert_eq!(bulk_work.run(key(2), |_| Some(2)).now_or_never(), None);
+        let mut piece = Box::pin(bulk_work.run_piece(key(1), || 3));
+        assert_eq!(poll!(&mut piece), Poll::Pending, "it waits instead");
         drop(pending);
+        assert_eq!(piece.await, Ok(3));
         assert_eq!(bulk_work.run(key(1), |_| Some(1)).await, Ok(1));
     }
 

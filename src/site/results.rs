@@ -2,11 +2,12 @@
 //!
 //! All pages of a search are slices of one list, which is cached. The total is the length of that list. A keystroke stops
 //! reading where further hits are hardly ever wanted; this search reads on within a larger budget until 1,001 are found or no
-//! document is left, on a thread for blocking work.
+//! document is left, as bulk work of the visitor's network.
 
 use crate::app::App;
+use crate::app::bulk_work::Slice;
 use crate::http::client::Client;
-use crate::http::error::{Error, Result};
+use crate::http::error::Result;
 use crate::http::pagination::Pagination;
 use crate::http::params::{RawQuery, positive};
 use crate::site::card::Card;
@@ -78,7 +79,7 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
     admit(&app, client).await?;
     let (typed, filters) = (typed(&query), Filters::parse(&query, app.directory.causes()));
     let view = app.directory.view();
-    let all = find_all(&app, &view, &typed, &filters).await?;
+    let all = find_all(&app, client, &view, &typed, &filters).await?;
     let count = all.hits.len().min(MAX_LISTED);
     let page = positive(&query, "page").ok().flatten().unwrap_or(1) as u64;
     let pages = Pagination::new(1, PAGE_SIZE, count as u64).pages;
@@ -89,7 +90,7 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
     let explanation = if typed.is_empty() || count >= FEW_RESULTS {
         Vec::new()
     } else {
-        explain(&app, &view, &typed, &filters.filter, t).await
+        explain(&app, client, &view, &typed, &filters.filter, t).await?
     };
     let title = if typed.is_empty() {
         t.title_empty.to_owned()
@@ -156,8 +157,14 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
     Ok(([LOCATION_PERMISSIONS], PublicPage(page)).into_response())
 }
 
-/// Finds all results, from the cache or else on a thread for longer work: a search for everything can take milliseconds.
-async fn find_all(app: &App, view: &Arc<View>, typed: &str, filters: &Filters) -> Result<AllHits> {
+/// Finds all results, from the cache or else as bulk work: a search for everything can take milliseconds.
+async fn find_all(
+    app: &App,
+    client: Client,
+    view: &Arc<View>,
+    typed: &str,
+    filters: &Filters,
+) -> Result<AllHits> {
     if typed.is_empty() {
         return Ok(AllHits {
             is_complete: true,
@@ -168,11 +175,9 @@ async fn find_all(app: &App, view: &Arc<View>, typed: &str, filters: &Filters) -
     if let Some(all) = app.caches.search_answers.cached_list(view, typed, &filter, order) {
         return Ok(all);
     }
-    let (app, view, typed) = (app.clone(), Arc::clone(view), typed.to_owned());
-    let find = move || app.caches.search_answers.list(&view, &typed, &filter, order);
-    tokio::task::spawn_blocking(find)
-        .await
-        .map_err(|_| Error::Internal)
+    let (work, view, typed) = (app.clone(), Arc::clone(view), typed.to_owned());
+    let find = move |_: &Slice| Some(work.caches.search_answers.list(&view, &typed, &filter, order));
+    Ok(app.bulk_work.run(client.owner(), find).await?)
 }
 
 /// Says how many nonprofits match: exactly, or that there are more than were counted.

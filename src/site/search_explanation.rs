@@ -1,6 +1,9 @@
 //! Why a search found little, in sentences for the results page.
 
 use crate::app::App;
+use crate::app::bulk_work::Slice;
+use crate::http::client::Client;
+use crate::http::error::Result;
 use crate::web::dates::{format_day, format_time};
 use crate::web::texts::{SearchTexts, fill};
 use directory::View;
@@ -8,6 +11,7 @@ use directory::nonprofits::ein::Ein;
 use directory::query::diagnosis::{Diagnosis, MAX_CONSIDERED};
 use directory::query::ein_status::{EinStatus, Listing};
 use directory::query::filter::{FilterField, SearchFilter};
+use std::sync::Arc;
 
 /// The maximum number of sentences about words.
 const MAX_WORDS: usize = 3;
@@ -15,11 +19,12 @@ const MAX_WORDS: usize = 3;
 /// Explains why a search found little. While the store is unavailable, nothing is said about an EIN.
 pub async fn explain(
     app: &App,
-    view: &View,
+    client: Client,
+    view: &Arc<View>,
     typed: &str,
     filter: &SearchFilter,
     t: &SearchTexts,
-) -> Vec<String> {
+) -> Result<Vec<String>> {
     let mut sentences = Vec::new();
     if let Some(ein) = Ein::parse_lenient(typed)
         && let Ok(imports) = app.caches.provenance.list(&app.db, view.revision).await
@@ -27,11 +32,13 @@ pub async fn explain(
     {
         sentences.extend(describe_ein(&status, t));
     }
-    let diagnosis = view.diagnose(typed, filter);
+    let (view, text, filter) = (Arc::clone(view), typed.to_owned(), filter.clone());
+    let diagnose = move |_: &Slice| Some(view.diagnose(&text, &filter));
+    let diagnosis = app.bulk_work.run(client.owner(), diagnose).await?;
     sentences.extend(describe_words(&diagnosis, t));
     let removed = diagnosis.removed.iter();
     sentences.extend(removed.filter_map(|(field, removed)| describe_filter(*field, *removed, t)));
-    sentences
+    Ok(sentences)
 }
 
 fn describe_words(diagnosis: &Diagnosis, t: &SearchTexts) -> Vec<String> {

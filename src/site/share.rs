@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::http::cache::IfNoneMatch;
+use crate::http::client::Client;
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathPair, PathText, RawQuery, values};
 use crate::site::find::find as find_nonprofit;
@@ -21,6 +22,7 @@ pub async fn of_nonprofit(
     State(app): State<App>,
     PathText(file): PathText,
     RawQuery(query): RawQuery,
+    client: Client,
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     if let Some(slug) = file.strip_suffix(".svg") {
@@ -32,7 +34,7 @@ pub async fn of_nonprofit(
     let found = find_nonprofit(&app.directory, slug).await?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
     let card = share_cards::of_nonprofit(app.directory.causes(), &nonprofit);
-    respond(&app, card, &query, &if_none_match).await
+    respond(&app, card, client, &query, &if_none_match).await
 }
 
 /// `GET /share/{slug}/f/{fundraiser}.png`, or `.svg` for the QR code
@@ -40,6 +42,7 @@ pub async fn of_fundraiser(
     State(app): State<App>,
     PathPair(nonprofit, file): PathPair,
     RawQuery(query): RawQuery,
+    client: Client,
     if_none_match: IfNoneMatch,
 ) -> Result<Response> {
     if let Some(name) = file.strip_suffix(".svg") {
@@ -50,7 +53,7 @@ pub async fn of_fundraiser(
     let name = file.strip_suffix(".png").ok_or(Error::NotFound)?;
     let shown = fundraiser_links::find(&app.directory, &app.giving.fundraisers, &nonprofit, name).await?;
     let card = share_cards::of_fundraiser(&app.directory, &shown, app.is_test_mode()).await?;
-    respond(&app, card, &query, &if_none_match).await
+    respond(&app, card, client, &query, &if_none_match).await
 }
 
 /// Responds with the QR code of a page.
@@ -65,15 +68,21 @@ fn qr_code(app: &App, path: &str) -> Result<Response> {
     Ok((fields, svg).into_response())
 }
 
-async fn respond(app: &App, card: ShareCard, query: &str, if_none_match: &IfNoneMatch) -> Result<Response> {
+async fn respond(
+    app: &App,
+    card: ShareCard,
+    client: Client,
+    query: &str,
+    if_none_match: &IfNoneMatch,
+) -> Result<Response> {
     let tag = card.tag();
     let is_current = values(query, "v").next().is_some_and(|version| version == tag);
     let field = HeaderValue::try_from(format!("\"{tag}\"")).map_err(|_| Error::Internal)?;
     let mut response = if if_none_match.matches(&field) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        let picture = app.caches.share_cards.draw(card, &tag).await;
-        let picture = picture.map_err(|_| Error::Internal)?;
+        let cards = &app.caches.share_cards;
+        let picture = cards.draw(card, &tag, &app.bulk_work, client.owner()).await?;
         ([(CONTENT_TYPE, "image/png")], picture.to_vec()).into_response()
     };
     let fields = response.headers_mut();

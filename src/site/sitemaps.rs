@@ -5,6 +5,7 @@
 
 use crate::app::App;
 use crate::http::cache::IfNoneMatch;
+use crate::http::client::Client;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::site::cause_links::offered;
@@ -24,7 +25,6 @@ use platform::text::escape_xml;
 use std::fmt::Write;
 use std::io::{self, Read};
 use std::sync::Arc;
-use tokio::sync::Semaphore;
 
 const XML: HeaderValue = HeaderValue::from_static("application/xml; charset=utf-8");
 const CACHEABLE: HeaderValue = HeaderValue::from_static("public, max-age=3600");
@@ -47,8 +47,6 @@ const PAGES: [&str; 9] = [
 
 /// The XML that is decompressed at a time.
 const PIECE_SIZE: usize = 64 * 1_024;
-/// One piece is decompressed at a time: any number of such clients keep at most one core busy.
-static DECOMPRESSION: Semaphore = Semaphore::const_new(1);
 
 /// `GET /sitemap.xml`: the index of all sitemaps.
 pub async fn index(State(app): State<App>) -> Result<Response> {
@@ -69,6 +67,7 @@ pub async fn index(State(app): State<App>) -> Result<Response> {
 pub async fn sitemap(
     State(app): State<App>,
     PathText(file): PathText,
+    client: Client,
     if_none_match: IfNoneMatch,
     headers: HeaderMap,
 ) -> Result<Response> {
@@ -80,7 +79,7 @@ pub async fn sitemap(
     let number: usize = name.parse().ok().filter(|_| is_number).ok_or(Error::NotFound)?;
     let sitemaps = find(&app).await?.ok_or(Error::Unavailable)?;
     let sitemap = sitemaps.find(number).ok_or(Error::NotFound)?;
-    Ok(respond(sitemap, &if_none_match, &headers))
+    Ok(respond(&app, client, sitemap, &if_none_match, &headers))
 }
 
 /// Finds the sitemaps of the nonprofits. If they cannot be written now, a later request can succeed.
@@ -110,7 +109,13 @@ fn pages(app: &App) -> Response {
     ([(CONTENT_TYPE, XML), (CACHE_CONTROL, CACHEABLE)], xml).into_response()
 }
 
-fn respond(sitemap: Sitemap, if_none_match: &IfNoneMatch, request: &HeaderMap) -> Response {
+fn respond(
+    app: &App,
+    client: Client,
+    sitemap: Sitemap,
+    if_none_match: &IfNoneMatch,
+    request: &HeaderMap,
+) -> Response {
     let is_compressed = accepts_gzip(request);
     // The same XML in another encoding is another representation, with a tag of its own.
     let encoding = if is_compressed { "-gzip" } else { "" };
@@ -129,7 +134,11 @@ fn respond(sitemap: Sitemap, if_none_match: &IfNoneMatch, request: &HeaderMap) -
         ([(CONTENT_ENCODING, GZIP)], body).into_response()
     } else {
         let length = HeaderValue::from(sitemap.xml_size());
-        ([(CONTENT_LENGTH, length)], decompressed(sitemap)).into_response()
+        (
+            [(CONTENT_LENGTH, length)],
+            decompressed(app.clone(), client, sitemap),
+        )
+            .into_response()
     };
     let headers = response.headers_mut();
     if !is_known {
@@ -146,16 +155,15 @@ fn respond(sitemap: Sitemap, if_none_match: &IfNoneMatch, request: &HeaderMap) -
 }
 
 /// Decompresses a sitemap as fast as the client reads it.
-fn decompressed(sitemap: Sitemap) -> Body {
-    let pieces = stream::try_unfold(sitemap.decompress(), async |mut xml| {
-        let _turn = DECOMPRESSION.acquire().await.map_err(io::Error::other)?;
-        let read = tokio::task::spawn_blocking(move || {
+fn decompressed(app: App, client: Client, sitemap: Sitemap) -> Body {
+    let pieces = stream::try_unfold((app, sitemap.decompress()), move |(app, mut xml)| async move {
+        let read = app.bulk_work.run_piece(client.owner(), move || {
             let mut piece = Vec::with_capacity(PIECE_SIZE);
             xml.by_ref().take(PIECE_SIZE as u64).read_to_end(&mut piece)?;
             io::Result::Ok((piece, xml))
         });
         let (piece, xml) = read.await.map_err(io::Error::other)??;
-        io::Result::Ok((!piece.is_empty()).then(|| (Bytes::from(piece), xml)))
+        io::Result::Ok((!piece.is_empty()).then(|| (Bytes::from(piece), (app, xml))))
     });
     Body::from_stream(pieces)
 }

@@ -1,4 +1,5 @@
-//! Every route declares what its requests may cost at worst, and only what admission control counts reads bodies.
+//! Every route declares what its requests may cost at worst, only what admission control counts reads bodies, and work
+//! that keeps a core busy waits for its turn.
 
 use crate::findings::{Exception, Finding, check, texts};
 use crate::source::{Source, read_sources};
@@ -23,6 +24,14 @@ const EXCEPTIONS: &[Exception] = &[
         "it names the methods of a route; its routes are a list with costs",
     ),
     ("src/api/mcp/client.rs", "it reads the responses of our own API"),
+    (
+        "src/app/bulk_work.rs",
+        "it gives blocking work its turn, and stops it with its request",
+    ),
+    (
+        "src/dashboard/operator/attention.rs::blocking work",
+        "it asks the system for the free space of the disk, for operators alone",
+    ),
     (
         "src/cli/serve.rs",
         "the metrics have a listener of their own, which only operators reach",
@@ -88,6 +97,14 @@ fn find(source: &Source) -> (usize, Vec<Finding>) {
             }
         }
     }
+    let is_server = !source.path.starts_with("src/cli/");
+    for (at, _) in source.code.match_indices("spawn_blocking(").filter(|_| is_server) {
+        add(
+            at,
+            "blocking work",
+            "this work does not wait for its turn; use app::bulk_work",
+        );
+    }
     (routes, findings)
 }
 
@@ -122,6 +139,7 @@ fn a_route_without_a_cost_is_found() {
         "use axum::routing::post;",
         "let body = to_bytes(body, MAX).await;",
         "let body = request.into_body().collect().await;",
+        "let found = tokio::task::spawn_blocking(find).await;",
     ] {
         assert_eq!(find(&Source::parse("wrong.rs", wrong)).1.len(), 1, "{wrong}");
     }

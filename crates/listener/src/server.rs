@@ -197,7 +197,7 @@ impl Server {
         };
         let protocol = protocol(StreamExecutor {
             stall_timeout: self.settings.response_timeout().max(self.settings.write_timeout),
-            unsent: Arc::clone(unsent.counter()),
+            state: Arc::clone(&state),
         });
         let idle_grace_period = IDLE_GRACE_PERIOD.min(self.settings.stop_timeout / 4);
         async move {

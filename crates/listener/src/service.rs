@@ -70,8 +70,9 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
         if !is_http2 {
             self.state.record_body_length(body_length(&request));
         }
+        let is_full = in_flight.refuse_without_room();
         let is_ambiguous = !has_valid_host(&request) || (!is_http2 && has_ambiguous_length(&request));
-        let waiting = if is_ambiguous || in_flight.is_cut() {
+        let waiting = if is_full || is_ambiguous || in_flight.is_cut() {
             None
         } else {
             let client = ClientAddress::find(self.peer, request.headers(), &self.trusted_proxies);
@@ -86,7 +87,8 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             response: None,
             response_timeout: self.response_timeout,
             must_yield: in_flight.must_yield(),
-            needs_room: in_flight.state().is_http2(),
+            needs_room: is_http2,
+            is_full,
             in_flight: Some(in_flight),
             refuse: self.refuse,
         }
@@ -133,7 +135,9 @@ pin_project! {
         response_timeout: Duration,
         in_flight: Option<InFlight>,
         must_yield: bool,
+        // Whether to look once more for room when this is polled first.
         needs_room: bool,
+        is_full: bool,
         refuse: Refuse,
     }
 }
@@ -152,8 +156,10 @@ impl Future for ResponseFuture {
             return Poll::Pending;
         }
         let has_room = |in_flight: &InFlight| in_flight.state().unsent().has_room();
-        let is_full =
-            std::mem::take(this.needs_room) && this.in_flight.as_ref().is_some_and(|it| !has_room(it));
+        if std::mem::take(this.needs_room) && this.in_flight.as_ref().is_some_and(|it| !has_room(it)) {
+            *this.is_full = true;
+        }
+        let is_full = *this.is_full;
         let mut service = this.response;
         if let Some((call, request)) = this.waiting.take().filter(|_| !is_full) {
             service.set(Some(Deadline::new(call(request), *this.response_timeout)));

@@ -62,6 +62,8 @@ pub(crate) struct ConnectionState {
     body_length: AtomicU64,
     /// Over HTTP/2, bytes between requests are control frames and not the start of a head.
     is_http2: AtomicBool,
+    /// Whether the HTTP/2 stream that was just opened is refused.
+    is_stream_refused: AtomicBool,
     /// Whether a response of the service has not been flushed to the socket yet.
     is_response_unflushed: AtomicBool,
     unsent: Arc<Unsent>,
@@ -83,6 +85,7 @@ impl ConnectionState {
             lingering_since: AtomicU64::new(NEVER),
             body_length: AtomicU64::new(UNKNOWN_LENGTH),
             is_http2: AtomicBool::new(false),
+            is_stream_refused: AtomicBool::new(false),
             is_response_unflushed: AtomicBool::new(false),
             unsent,
             stop,
@@ -199,6 +202,13 @@ impl ConnectionState {
         }
     }
 
+    /// Takes whether the HTTP/2 stream that was just opened is refused. hyper passes each stream to the executor as soon
+    /// as the service has returned its future.
+    #[inline]
+    pub(crate) fn take_stream_refusal(&self) -> bool {
+        self.is_stream_refused.swap(false, Relaxed)
+    }
+
     #[inline]
     pub(crate) fn record_flush(&self) {
         self.is_response_unflushed.store(false, Relaxed);
@@ -248,6 +258,16 @@ impl InFlight {
     #[inline]
     pub(crate) fn is_cut(&self) -> bool {
         self.0.unsent.cut_signal().is_set()
+    }
+
+    /// Returns whether the request is an HTTP/2 stream for which there is no room, and has the executor refuse it.
+    #[inline]
+    pub(crate) fn refuse_without_room(&self) -> bool {
+        let is_refused = self.0.is_http2() && !self.0.unsent.has_room();
+        if is_refused {
+            self.0.is_stream_refused.store(true, Relaxed);
+        }
+        is_refused
     }
 
     /// Returns whether other connections should have their turn before this request: a client that pipelines would

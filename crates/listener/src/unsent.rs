@@ -13,7 +13,7 @@
 //!
 //! A connection that is cut holds its memory until its tasks have run. If thousands of streams are waiting to be served,
 //! that is after them. So a connection with many streams is served only as long as there is room beside the connections
-//! that were cut, and is refused otherwise.
+//! that were cut. Otherwise its new streams are refused as they open, before they get a task.
 
 use crate::network::client_network;
 use crate::settings::ServeSettings;
@@ -29,11 +29,11 @@ use tokio::time::Instant;
 
 /// The bytes that an open HTTP/2 stream counts in addition to its response, for its task, its head and its
 /// protocol state.
-const STREAM_BYTES: usize = 16 * 1024;
+pub(crate) const STREAM_BYTES: usize = 16 * 1024;
 
 /// For this long after a client had too many streams open, each of its connections may have `FEW_STREAMS` open.
 const RESTRICTION_TIME: Duration = Duration::from_secs(5);
-const FEW_STREAMS: usize = 4;
+pub(crate) const FEW_STREAMS: usize = 4;
 
 /// How often the memory of the connections that were cut is added up at most, in microseconds.
 const RELEASE_CHECK_INTERVAL: u64 = 1_000;
@@ -464,7 +464,7 @@ impl Unsent {
         self.bytes.load(Relaxed) + self.open_streams() * STREAM_BYTES
     }
 
-    fn open_streams(&self) -> usize {
+    pub(crate) fn open_streams(&self) -> usize {
         self.streams.load(Relaxed)
     }
 

@@ -173,3 +173,41 @@ async fn one_http2_connection_may_open_100_streams() {
     assert_eq!(reader.wait_for_head().await.unwrap(), StatusCode::OK);
     assert_eq!(reader.sender.current_max_send_streams(), 100);
 }
+
+#[tokio::test]
+async fn streams_over_the_total_are_refused_and_each_is_answered() {
+    const STREAMS: usize = 25;
+    let server = TestServer::start(ServeSettings {
+        max_unsent_bytes: 64 * 16 * KIB,
+        ..long_timeouts()
+    })
+    .await;
+    let mut readers = Vec::new();
+    for _ in 0..8 {
+        readers.push(SlowReader::connect(server.address, 65_535).await);
+    }
+    for reader in &mut readers {
+        for _ in 0..STREAMS {
+            let _ = reader.request("/healthz").await;
+        }
+    }
+    let (mut served, mut refused) = (0, 0);
+    for reader in &mut readers {
+        for response in reader.responses.drain(..) {
+            match timeout(TEST_TIMEOUT, response)
+                .await
+                .expect("a response or a close")
+            {
+                Ok(response) if response.status() == StatusCode::OK => served += 1,
+                Ok(response) => {
+                    assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+                    refused += 1;
+                }
+                Err(_) => {}
+            }
+        }
+    }
+    assert!(served > 0 && refused > 0, "{served} served, {refused} refused");
+    let mut honest = server.connect().await;
+    assert!(send(&mut honest, HEALTHZ_REQUEST).await.ends_with("healthy"));
+}
