@@ -13,7 +13,7 @@ from conftest import Server
 
 SCRIPT = """
 import sys
-from causeway import Causeway, NotFoundError
+from causeway_client import Causeway, NotFoundError
 
 with Causeway(*sys.argv[1:]) as causeway:
     try:
@@ -30,7 +30,7 @@ def test_the_wheel_installs_and_works(server: Server, tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     assert len(list(tmp_path.glob("*.tar.gz"))) == 1
     names = zipfile.ZipFile(wheel).namelist()
-    assert "causeway/py.typed" in names and any(name.endswith("LICENSE-MIT") for name in names)
+    assert "causeway_client/py.typed" in names and any(name.endswith("LICENSE-MIT") for name in names)
 
     venv.create(tmp_path / "venv")
     python = tmp_path / "venv/bin/python"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-import causeway
-from causeway import AsyncCauseway, Causeway, SearchState
+import causeway_client as causeway
+from causeway_client import AsyncCauseway, Causeway, SearchState
 from conftest import Proxy, Server
 
 RED_CROSS = "d9017b27-edb0-54b2-b0c1-533033c82832"

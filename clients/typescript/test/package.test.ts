@@ -27,8 +27,8 @@ test('npm pack makes a package that installs and works', async (context) => {
   writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
   run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', `./${packed.filename}`]);
   const script = `
-    import { Causeway, NotFoundError } from 'causeway';
-    import { createCombobox } from 'causeway/combobox';
+    import { Causeway, NotFoundError } from 'causeway-client';
+    import { createCombobox } from 'causeway-client/combobox';
     const { CAUSEWAY_URL: baseUrl, CAUSEWAY_KEY: publicKey } = process.env;
     const causeway = new Causeway({ baseUrl, publicKey });
     const { nonprofits } = await causeway.search('red cross');
