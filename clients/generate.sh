@@ -17,6 +17,7 @@ mkdir -p "$out"
 
 (cd "$tools/typescript" && OPENAPI=$OLDPWD/openapi.json GENERATED=$out/typescript openapi-ts --silent)
 PATH=$tools/python/bin:$PATH openapi-python-client generate --path openapi.json --meta none \
+    --config clients/python/openapi-python-client.yaml \
     --output-path "$out/python" >"$tools/generate.log" || { cat "$tools/generate.log" >&2; exit 1; }
 rm -rf "$out/python/.ruff_cache"
 # openapi-ts marks its files itself.

@@ -37,6 +37,8 @@ test_python() {
     cp -r clients/python "$tools/python/source"
     cd "$tools/python/source"
     export PATH=$tools/python/bin:$PATH WHEELS=$tools/python/wheels PYTHONPATH=src
+    OLDEST_PYTHON=$(find_oldest_python)
+    export OLDEST_PYTHON
     mypy
     pytest --quiet
 }

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from . import _calls as calls
 from ._calls import Cents, Id, Text, Time
@@ -58,7 +58,7 @@ class AsyncCauseway:
             await client.aclose()
         self._http.clear()
 
-    async def __aenter__(self) -> Self:
+    async def __aenter__(self) -> "AsyncCauseway":
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

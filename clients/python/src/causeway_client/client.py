@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from . import _calls as calls
 from ._calls import Cents, Id, Text, Time
@@ -58,7 +58,7 @@ class Causeway:
             client.close()
         self._http.clear()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Causeway":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

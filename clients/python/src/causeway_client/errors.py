@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from math import ceil
 from typing import Any
@@ -117,4 +117,4 @@ def _parse_retry_after(value: str | None) -> int | None:
         date = parsedate_to_datetime(value)
     except ValueError:
         return None
-    return max(0, ceil((date - datetime.now(UTC)).total_seconds()))
+    return max(0, ceil((date - datetime.now(timezone.utc)).total_seconds()))

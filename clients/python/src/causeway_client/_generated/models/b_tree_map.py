@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -16,6 +16,8 @@ T = TypeVar("T", bound="BTreeMap")
 
 @_attrs_define
 class BTreeMap:
+    """ """
+
     additional_properties: dict[str, BTreeMapAdditionalProperty] = _attrs_field(
         init=False, factory=dict
     )
@@ -29,7 +31,7 @@ class BTreeMap:
         return field_dict
 
     @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.b_tree_map_additional_property import BTreeMapAdditionalProperty
 
         d = dict(src_dict)

@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+from dateutil.parser import isoparse
 
 from ..types import UNSET, Unset
 
@@ -60,7 +61,7 @@ class DirectoryBody:
         return field_dict
 
     @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.counts_body import CountsBody
         from ..models.import_body import ImportBody
 
@@ -79,7 +80,7 @@ class DirectoryBody:
         if isinstance(_as_of, Unset):
             as_of = UNSET
         else:
-            as_of = datetime.date.fromisoformat(_as_of)
+            as_of = isoparse(_as_of).date()
 
         directory_body = cls(
             counts=counts,

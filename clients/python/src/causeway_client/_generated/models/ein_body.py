@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from attrs import define as _attrs_define
+from dateutil.parser import isoparse
 
 from ..types import UNSET, Unset
 
@@ -70,7 +71,7 @@ class EinBody:
         return field_dict
 
     @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
         ein = d.pop("ein")
 
@@ -81,21 +82,21 @@ class EinBody:
         if isinstance(_as_of, Unset):
             as_of = UNSET
         else:
-            as_of = datetime.date.fromisoformat(_as_of)
+            as_of = isoparse(_as_of).date()
 
         _gone_on = d.pop("goneOn", UNSET)
         gone_on: datetime.date | Unset
         if isinstance(_gone_on, Unset):
             gone_on = UNSET
         else:
-            gone_on = datetime.date.fromisoformat(_gone_on)
+            gone_on = isoparse(_gone_on).date()
 
         _revoked_on = d.pop("revokedOn", UNSET)
         revoked_on: datetime.date | Unset
         if isinstance(_revoked_on, Unset):
             revoked_on = UNSET
         else:
-            revoked_on = datetime.date.fromisoformat(_revoked_on)
+            revoked_on = isoparse(_revoked_on).date()
 
         ein_body = cls(
             ein=ein,

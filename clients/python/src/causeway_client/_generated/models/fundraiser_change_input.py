@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+from dateutil.parser import isoparse
 
 from ..types import UNSET, Unset
 
@@ -103,7 +104,7 @@ class FundraiserChangeInput:
         return field_dict
 
     @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
 
         def _parse_description(data: object) -> None | str | Unset:
@@ -123,7 +124,7 @@ class FundraiserChangeInput:
             try:
                 if not isinstance(data, str):
                     raise TypeError()
-                end_date_type_0 = datetime.datetime.fromisoformat(data)
+                end_date_type_0 = isoparse(data)
 
                 return end_date_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
@@ -167,7 +168,7 @@ class FundraiserChangeInput:
             try:
                 if not isinstance(data, str):
                     raise TypeError()
-                start_date_type_0 = datetime.datetime.fromisoformat(data)
+                start_date_type_0 = isoparse(data)
 
                 return start_date_type_0
             except (TypeError, ValueError, AttributeError, KeyError):

@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+from dateutil.parser import isoparse
 
 from ..models.fundraiser_input_currency import FundraiserInputCurrency
 from ..models.fundraiser_input_type_type_0 import FundraiserInputTypeType0
@@ -163,7 +164,7 @@ class FundraiserInput:
         return field_dict
 
     @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
         nonprofit_id = UUID(d.pop("nonprofitId"))
 
@@ -193,7 +194,7 @@ class FundraiserInput:
             try:
                 if not isinstance(data, str):
                     raise TypeError()
-                end_date_type_0 = datetime.datetime.fromisoformat(data)
+                end_date_type_0 = isoparse(data)
 
                 return end_date_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
@@ -278,7 +279,7 @@ class FundraiserInput:
             try:
                 if not isinstance(data, str):
                     raise TypeError()
-                start_date_type_0 = datetime.datetime.fromisoformat(data)
+                start_date_type_0 = isoparse(data)
 
                 return start_date_type_0
             except (TypeError, ValueError, AttributeError, KeyError):

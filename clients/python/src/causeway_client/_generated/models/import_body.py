@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+from dateutil.parser import isoparse
 
 if TYPE_CHECKING:
     from ..models.imported_file_body import ImportedFileBody
@@ -58,7 +59,7 @@ class ImportBody:
         return field_dict
 
     @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.imported_file_body import ImportedFileBody
 
         d = dict(src_dict)
@@ -69,7 +70,7 @@ class ImportBody:
 
             files.append(files_item)
 
-        imported_at = datetime.datetime.fromisoformat(d.pop("importedAt"))
+        imported_at = isoparse(d.pop("importedAt"))
 
         rows = d.pop("rows")
 

@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+from dateutil.parser import isoparse
 
 T = TypeVar("T", bound="ReplayInput")
 
@@ -36,9 +37,9 @@ class ReplayInput:
         return field_dict
 
     @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        since = datetime.datetime.fromisoformat(d.pop("since"))
+        since = isoparse(d.pop("since"))
 
         replay_input = cls(
             since=since,

@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import define as _attrs_define
+from dateutil.parser import isoparse
 
 from ..types import UNSET, Unset
 
@@ -87,7 +88,7 @@ class SourceBody:
         return field_dict
 
     @classmethod
-    def from_dict(cls, src_dict: Mapping[str, Any]) -> Self:
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.source_file_body import SourceFileBody
 
         d = dict(src_dict)
@@ -109,7 +110,7 @@ class SourceBody:
         if isinstance(_imported_at, Unset):
             imported_at = UNSET
         else:
-            imported_at = datetime.datetime.fromisoformat(_imported_at)
+            imported_at = isoparse(_imported_at)
 
         object_id = d.pop("objectId", UNSET)
 

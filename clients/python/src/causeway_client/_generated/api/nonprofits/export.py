@@ -106,12 +106,12 @@ def sync_detailed(
     take: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
 ) -> Response[Any | ProblemBody | str]:
-    """Export the directory
+    r"""Export the directory
 
      Exports all nonprofits, part by part.
 
-    The header `Link` has the URL of the next part (`rel="next"`); the last part has none. If a transfer
-    fails, request
+    The header `Link` has the URL of the next part (`rel=\"next\"`); the last part has none. If a
+    transfer fails, request
     the same part again. The parts belong to one state of the directory: if it changes before the last
     part is read, the
     next part is 410, and the export starts again. The header `Changes-Cursor` has the cursor for
@@ -151,12 +151,12 @@ def sync(
     take: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
 ) -> Any | ProblemBody | str | None:
-    """Export the directory
+    r"""Export the directory
 
      Exports all nonprofits, part by part.
 
-    The header `Link` has the URL of the next part (`rel="next"`); the last part has none. If a transfer
-    fails, request
+    The header `Link` has the URL of the next part (`rel=\"next\"`); the last part has none. If a
+    transfer fails, request
     the same part again. The parts belong to one state of the directory: if it changes before the last
     part is read, the
     next part is 410, and the export starts again. The header `Changes-Cursor` has the cursor for
@@ -191,12 +191,12 @@ async def asyncio_detailed(
     take: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
 ) -> Response[Any | ProblemBody | str]:
-    """Export the directory
+    r"""Export the directory
 
      Exports all nonprofits, part by part.
 
-    The header `Link` has the URL of the next part (`rel="next"`); the last part has none. If a transfer
-    fails, request
+    The header `Link` has the URL of the next part (`rel=\"next\"`); the last part has none. If a
+    transfer fails, request
     the same part again. The parts belong to one state of the directory: if it changes before the last
     part is read, the
     next part is 410, and the export starts again. The header `Changes-Cursor` has the cursor for
@@ -234,12 +234,12 @@ async def asyncio(
     take: int | Unset = UNSET,
     cursor: str | Unset = UNSET,
 ) -> Any | ProblemBody | str | None:
-    """Export the directory
+    r"""Export the directory
 
      Exports all nonprofits, part by part.
 
-    The header `Link` has the URL of the next part (`rel="next"`); the last part has none. If a transfer
-    fails, request
+    The header `Link` has the URL of the next part (`rel=\"next\"`); the last part has none. If a
+    transfer fails, request
     the same part again. The parts belong to one state of the directory: if it changes before the last
     part is read, the
     next part is 410, and the export starts again. The header `Changes-Cursor` has the cursor for

@@ -142,12 +142,12 @@ def sync_detailed(
     explain: SearchExplain | Unset = UNSET,
     disbursable: SearchDisbursable | Unset = UNSET,
 ) -> Response[Any | ProblemBody | SearchBody]:
-    """Search nonprofits
+    r"""Search nonprofits
 
      Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
 
-    Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits)
-    and domains.
+    Matches names, common names, acronyms, locations (\"habitat austin tx\"), EINs (at least five
+    digits) and domains.
     With `explain=1`, which needs a private key instead of a public one, the response has an
     explanation.
 
@@ -205,12 +205,12 @@ def sync(
     explain: SearchExplain | Unset = UNSET,
     disbursable: SearchDisbursable | Unset = UNSET,
 ) -> Any | ProblemBody | SearchBody | None:
-    """Search nonprofits
+    r"""Search nonprofits
 
      Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
 
-    Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits)
-    and domains.
+    Matches names, common names, acronyms, locations (\"habitat austin tx\"), EINs (at least five
+    digits) and domains.
     With `explain=1`, which needs a private key instead of a public one, the response has an
     explanation.
 
@@ -263,12 +263,12 @@ async def asyncio_detailed(
     explain: SearchExplain | Unset = UNSET,
     disbursable: SearchDisbursable | Unset = UNSET,
 ) -> Response[Any | ProblemBody | SearchBody]:
-    """Search nonprofits
+    r"""Search nonprofits
 
      Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
 
-    Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits)
-    and domains.
+    Matches names, common names, acronyms, locations (\"habitat austin tx\"), EINs (at least five
+    digits) and domains.
     With `explain=1`, which needs a private key instead of a public one, the response has an
     explanation.
 
@@ -324,12 +324,12 @@ async def asyncio(
     explain: SearchExplain | Unset = UNSET,
     disbursable: SearchDisbursable | Unset = UNSET,
 ) -> Any | ProblemBody | SearchBody | None:
-    """Search nonprofits
+    r"""Search nonprofits
 
      Searches nonprofits as you type: the last word may be incomplete, and typos are tolerated.
 
-    Matches names, common names, acronyms, locations ("habitat austin tx"), EINs (at least five digits)
-    and domains.
+    Matches names, common names, acronyms, locations (\"habitat austin tx\"), EINs (at least five
+    digits) and domains.
     With `explain=1`, which needs a private key instead of a public one, the response has an
     explanation.
 
