@@ -3,8 +3,11 @@
 # clients/typescript, and a Python environment. Sourced by other scripts, in the root of the repository.
 
 node_version=24.21.0
-python_tools=(openapi-python-client==0.29.1 ruff==0.17.4 pytest==9.2.0 build==1.6.1 hatchling==1.33.0 mypy==2.4.1)
-python_dependencies=(attrs==26.1.0 httpx==0.28.1)
+# Code of openapi-python-client 0.28 runs in Python 3.10, and code of 0.29 does not.
+python_tools=(openapi-python-client==0.28.4 ruff==0.17.4 pytest==9.2.0 build==1.6.1 hatchling==1.33.0 mypy==2.4.1)
+python_dependencies=(attrs==26.1.0 httpx==0.28.1 python-dateutil==2.9.0.post0)
+# What these need in Python 3.10 only.
+python_backports=(exceptiongroup==1.3.1 typing-extensions==4.15.0)
 
 tools=$PWD/target/clients
 mkdir -p "$tools/typescript"
@@ -48,12 +51,24 @@ install_typescript() {
 }
 
 install_python() {
-    if [ "$(cat "$tools/python/installed" 2>/dev/null)" != "${python_tools[*]} ${python_dependencies[*]}" ]; then
+    if [ "$(cat "$tools/python/installed" 2>/dev/null)" != "${python_tools[*]} ${python_dependencies[*]} ${python_backports[*]}" ]; then
         python3 -c 'import ensurepip, venv' 2>/dev/null || install_debian python3 python3-venv
         python3 -m venv --clear "$tools/python"
         "$tools/python/bin/pip" install --quiet --no-compile --disable-pip-version-check "${python_tools[@]}" "${python_dependencies[@]}"
         # What the package depends on, for installing it in a fresh environment without the network.
-        "$tools/python/bin/pip" download --quiet --disable-pip-version-check --dest "$tools/python/wheels" "${python_dependencies[@]}"
-        echo "${python_tools[*]} ${python_dependencies[*]}" >"$tools/python/installed"
+        "$tools/python/bin/pip" download --quiet --disable-pip-version-check --dest "$tools/python/wheels" \
+            "${python_dependencies[@]}" "${python_backports[@]}"
+        echo "${python_tools[*]} ${python_dependencies[*]} ${python_backports[*]}" >"$tools/python/installed"
     fi
+}
+
+# Prints the path of Python 3.10, the oldest version that the client supports, if this machine has it.
+find_oldest_python() {
+    local python
+    for python in python3.10 ~/.pyenv/versions/3.10.*/bin/python; do
+        if "$python" --version >/dev/null 2>&1; then
+            echo "$python"
+            return
+        fi
+    done
 }

@@ -20,6 +20,19 @@ for file in clients/typescript/package.json clients/typescript/package-lock.json
     }
 done
 
+# Both packages name the repository. Registries show the READMEs, where relative links lead nowhere.
+repository=$(sed -n 's/^repository = "\(.*\)"/\1/p' Cargo.toml)
+for file in clients/typescript/{package.json,README.md} clients/python/{pyproject.toml,README.md}; do
+    grep -qF "$repository" "$file" || {
+        echo "$file does not name the repository $repository" >&2
+        exit 1
+    }
+done
+if grep -nE '\]\([^h]|^\[.*\]: [^h]' clients/*/README.md; then
+    echo "These links are relative" >&2
+    exit 1
+fi
+
 clients/generate.sh --check
 
 . clients/install.sh
@@ -37,6 +50,8 @@ test_python() {
     cp -r clients/python "$tools/python/source"
     cd "$tools/python/source"
     export PATH=$tools/python/bin:$PATH WHEELS=$tools/python/wheels PYTHONPATH=src
+    OLDEST_PYTHON=$(find_oldest_python)
+    export OLDEST_PYTHON
     mypy
     pytest --quiet
 }

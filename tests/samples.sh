@@ -92,7 +92,7 @@ run() {
             # A module that finds our package.
             echo '{"type": "module"}' >package.json
             mkdir node_modules
-            ln -s "$tools/typescript" node_modules/causeway
+            ln -s "$tools/typescript" node_modules/causeway-client
             node "$1"
             ;;
         *.py) PYTHONPATH=$root/clients/python/src PYTHONDONTWRITEBYTECODE=1 "$tools/python/bin/python" "$1" ;;
@@ -139,7 +139,7 @@ receive() {
         js)
             echo '{"type": "module"}' >package.json
             mkdir node_modules
-            ln -s "$tools/typescript" node_modules/causeway
+            ln -s "$tools/typescript" node_modules/causeway-client
             exec node receive-webhook.js
             ;;
         py) PYTHONPATH=$root/clients/python/src PYTHONDONTWRITEBYTECODE=1 exec "$tools/python/bin/python" receive-webhook.py ;;

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-import causeway
-from causeway import AsyncCauseway, Causeway
+import causeway_client as causeway
+from causeway_client import AsyncCauseway, Causeway
 from conftest import Server
 
 RED_CROSS = "d9017b27-edb0-54b2-b0c1-533033c82832"

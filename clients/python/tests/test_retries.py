@@ -5,13 +5,13 @@ import threading
 import time
 from collections.abc import Callable
 from email.utils import format_datetime
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
-import causeway
-from causeway import AsyncCauseway, Causeway, SearchState
+import causeway_client as causeway
+from causeway_client import AsyncCauseway, Causeway, SearchState
 from conftest import Proxy, Server
 
 RED_CROSS = "d9017b27-edb0-54b2-b0c1-533033c82832"
@@ -64,7 +64,7 @@ def test_gives_up(call: Call, proxy: Proxy) -> None:
         call("nonprofit", "no-such-nonprofit")
     assert len(proxy.requests) == 2
 
-    proxy.faults = [(503, format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True))]
+    proxy.faults = [(503, format_datetime(datetime.now(timezone.utc) + timedelta(seconds=30), usegmt=True))]
     with pytest.raises(causeway.ServerError) as unavailable:
         call("causes", options={"max_retries": 0})
     assert 20 < (unavailable.value.retry_after or 0) <= 30

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from causeway import WebhookVerificationError, verify_webhook
+from causeway_client import WebhookVerificationError, verify_webhook
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 OTHER = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"

@@ -1,4 +1,4 @@
-import { Causeway, NotFoundError } from 'causeway';
+import { Causeway, NotFoundError } from 'causeway-client';
 
 const causeway = new Causeway({ baseUrl: 'https://causeway.example', publicKey: 'PUBLIC_KEY' });
 

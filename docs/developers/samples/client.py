@@ -1,4 +1,4 @@
-from causeway import Causeway, NotFoundError
+from causeway_client import Causeway, NotFoundError
 
 with Causeway("https://causeway.example", "PUBLIC_KEY") as causeway:
     for nonprofit in causeway.search("red cro", take=5).nonprofits:

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { verifyWebhook } from 'causeway';
+import { verifyWebhook } from 'causeway-client';
 
 createServer(async (request, response) => {
   const body = Buffer.concat(await request.toArray());

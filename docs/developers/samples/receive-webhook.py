@@ -1,7 +1,7 @@
 import os
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-from causeway import WebhookVerificationError, verify_webhook
+from causeway_client import WebhookVerificationError, verify_webhook
 
 
 class Receiver(BaseHTTPRequestHandler):
