@@ -266,7 +266,7 @@ mod tests {
         Inspection {
             kind: DatabaseKind::Postgres,
             version: "17.6 (Debian 17.6-1)".to_owned(),
-            clock: Some(0),
+            clock_skew: Some(0),
             synchronous_commit: Some("on".to_owned()),
             is_replica: false,
             pending_migrations: 0,
