@@ -107,6 +107,7 @@ pub(crate) fn add(
             nonprofit.own_description.unwrap_or_default(),
             nonprofit.description_long.unwrap_or_default(),
         ],
+            nonprofit.programs,
         prominence: nonprofit.prominence as f32 / 1_000.0,
         labels: &labels,
     })
