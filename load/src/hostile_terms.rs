@@ -172,6 +172,10 @@ fn terms() -> Vec<(&'static str, String)> {
             "frequent words of missions",
             "provide services community support pro".to_owned(),
         ),
+        (
+            "frequent words of missions, all complete",
+            "provide services support community programs ".to_owned(),
+        ),
         ("single letters of an acronym", "z q x j k v w".to_owned()),
         ("shorthand", "a 4 b 2 c n d r e u f".to_owned()),
         ("a zero byte", "red\0cross".to_owned()),

@@ -1,4 +1,4 @@
-//! The part of a mission that a search found, with the matched words marked.
+//! The part of a mission or of a program that a search found, with the matched words marked.
 
 use crate::site::highlight::Part;
 use ::search::is_same_word;
@@ -13,8 +13,8 @@ const MAX_LEAD_IN: usize = 60;
 const MIN_PREFIX: usize = 3;
 const ELLIPSIS: &str = "…";
 
-/// Returns what a card says about a nonprofit: the part of its mission with the most of the folded `words` if the mission
-/// has one that its name lacks, and else the start of its description.
+/// Returns what a card says about a nonprofit: the part of its mission or of a program with the most of the folded `words`
+/// if that text has one that its name lacks, and else the start of its description.
 pub fn describe<'a>(nonprofit: &Nonprofit<'a>, words: &[String]) -> Vec<Part<'a>> {
     let description = nonprofit.own_description.unwrap_or_default();
     let is_in_name = |word: &String| {
@@ -27,7 +27,11 @@ pub fn describe<'a>(nonprofit: &Nonprofit<'a>, words: &[String]) -> Vec<Part<'a>
         let mut missing = words.iter().filter(|word| !is_in_name(word));
         missing.any(|word| matches(text, std::slice::from_ref(word)).next().is_some())
     };
-    match texts.into_iter().find(says_more) {
+    match texts
+        .into_iter()
+        .chain(nonprofit.programs.lines())
+        .find(says_more)
+    {
         Some(text) => snippet(text, words),
         None => window(description, 0, &[]),
     }

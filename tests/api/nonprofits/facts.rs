@@ -20,6 +20,7 @@ on_both_databases!(
     without_a_snapshot_the_same_facts_are_shown,
     the_latest_revenue_known_ranks_nonprofits,
     a_mission_and_a_website_in_a_return_are_found,
+    a_program_in_the_latest_return_is_found,
     a_nonprofit_that_files_form_990_pf_is_described_as_a_private_foundation,
     without_the_store_only_sources_are_unavailable,
 );
@@ -371,6 +372,31 @@ async fn a_mission_and_a_website_in_a_return_are_found(world: &World) {
     }
     let unknown = world.client.get(200, "/v0.2/search/02-0240384").await;
     assert_eq!(unknown.json["nonprofits"], json!([]));
+}
+
+async fn a_program_in_the_latest_return_is_found(world: &World) {
+    import_library(world).await;
+    let filed = |period: u32, program: &str| {
+        format!(
+            "insert into returns (ein, period, form, object_id, source, facts, digest) \
+             values (20240383, {period}, '990', '', :source, '{{\"programs\":[{{\"text\":\"{program}\"}}]}}', 0)"
+        )
+    };
+    let statements = [
+        RETURN,
+        &filed(202_406, "Xylophone concerts."),
+        &filed(202_506, "Story time on wheels."),
+    ];
+    import_facts(world, "990", "a.xml", &[LIBRARY], &statements).await;
+    let found = world.client.get(200, "/v0.2/search/story%20wheels").await;
+    let first = &found.json["nonprofits"][0];
+    assert_eq!(first["ein"], LIBRARY);
+    assert_eq!(first["matchedTerms"], json!(["story", "wheels"]));
+    let page = world.client.get_plain(200, "/search?q=story+wheels").await.text();
+    let text = "<mark>Story</mark> time on <mark>wheels</mark>.";
+    assert!(page.contains(text), "{page}");
+    let earlier = world.client.get(200, "/v0.2/search/xylophone").await;
+    assert_eq!(earlier.json["nonprofits"], json!([]));
 }
 
 async fn a_nonprofit_that_files_form_990_pf_is_described_as_a_private_foundation(world: &World) {

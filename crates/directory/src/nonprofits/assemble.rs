@@ -9,6 +9,7 @@ use super::prominence::{ProminenceFactors, prominence};
 use super::rows::{NonprofitRow, Profile};
 use super::tax_record::TaxRecord;
 use super::{Nonprofit, location, name};
+use crate::returns::programs::program_texts;
 use platform::ids::NonprofitId;
 use std::borrow::Cow;
 
@@ -74,6 +75,12 @@ pub(crate) fn assemble<T>(
         .ein()
         .filter(|_| has_unknown_size)
         .and_then(typical_revenue);
+    let own_description = stated.description().map(|(text, _)| text);
+    let description_long = stated.description_long().map(|(text, _)| text);
+    let programs = program_texts(
+        stated.tax_record.latest_return_json,
+        [own_description, description_long],
+    );
     let nonprofit = Nonprofit {
         id: NonprofitId(stored.id),
         ein: stored.ein(),
@@ -93,8 +100,9 @@ pub(crate) fn assemble<T>(
         },
         facts: filing.facts,
         tax,
-        own_description: stated.description().map(|(text, _)| text),
-        description_long: stated.description_long().map(|(text, _)| text),
+        own_description,
+        description_long,
+        programs: &programs,
         website_url: website.map(|(url, _)| url),
         is_website_filed: website.is_some_and(|(_, origin)| origin != Origin::Operator),
         logo,

@@ -69,6 +69,8 @@ pub struct Nonprofit<'a> {
     /// The description in the profile or in a return. Without one, [`Nonprofit::description`] generates one from the facts.
     pub own_description: Option<&'a str>,
     pub description_long: Option<&'a str>,
+    /// The texts of the programs in the latest return, one per line. Only search reads them.
+    pub programs: &'a str,
     pub website_url: Option<&'a str>,
     /// Whether the website is the one in a file of the IRS. Search ranks it below the others.
     pub is_website_filed: bool,

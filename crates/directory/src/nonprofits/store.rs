@@ -58,6 +58,8 @@ macro_rules! tax_record_column {
             tax_record_column!(@field "r.aliases"),
             tax_record_column!(@field "r.description"),
             tax_record_column!(@field "r.description_long"),
+            tax_record_column!(@field "(select f.facts from returns f where f.ein = r.ein \
+                order by f.period desc limit 1)"),
             " end as tax_record"
         )
     };

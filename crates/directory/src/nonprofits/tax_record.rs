@@ -18,6 +18,8 @@ pub(crate) struct TaxRecord<'a> {
     pub aliases: &'a str,
     pub description: &'a str,
     pub description_long: &'a str,
+    /// The facts of the latest return, as JSON.
+    pub latest_return_json: &'a str,
     /// The website in the latest return that states one, and the month in which its period ends, as YYYYMM.
     pub return_website: (&'a str, u32),
     /// The website in the latest Form 990-N, and the month in which its period ends.
@@ -72,6 +74,7 @@ impl<'a> TaxRecord<'a> {
             aliases: field(),
             description: field(),
             description_long: field(),
+            latest_return_json: field(),
         }
     }
 }
@@ -101,6 +104,7 @@ mod tests {
             "FFA\nFood4All",
             "Feeds all.",
             "Every day.",
+            r#"{"form":"990"}"#,
         ];
         let text = text.join("\u{1f}");
         let record = TaxRecord::parse(&text);
@@ -126,9 +130,16 @@ mod tests {
                 record.name,
                 record.aliases,
                 record.description,
-                record.description_long
+                record.description_long,
+                record.latest_return_json
             ],
-            ["Food for All", "FFA\nFood4All", "Feeds all.", "Every day."]
+            [
+                "Food for All",
+                "FFA\nFood4All",
+                "Feeds all.",
+                "Every day.",
+                r#"{"form":"990"}"#
+            ]
         );
     }
 

@@ -5,7 +5,8 @@
 
 use crate::nonprofits::{kinds, location};
 use crate::snapshot::documents::{city_label, state_label};
-use ::search::{Intent, WordVectors};
+use crate::snapshot::word_vectors;
+use ::search::Intent;
 use std::sync::LazyLock;
 
 const WORDS: &str = include_str!(concat!(
@@ -13,16 +14,9 @@ const WORDS: &str = include_str!(concat!(
     "/../../data/search-intent.csv"
 ));
 
-/// The table is read in place, so that only the pages of words that people type are in memory.
-static VECTORS: &[u8] = include_bytes!(concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../data/word-vectors/word-vectors.bin"
-));
-
 static WITH_MEANING: LazyLock<Intent> = LazyLock::new(|| {
     let mut intent = read_words(WORDS);
-    let vectors = WordVectors::open(VECTORS).expect("word-vectors.bin is a table of word vectors");
-    intent.set_vectors(vectors, kinds::typed_phrases());
+    intent.set_vectors(word_vectors::open(), kinds::typed_phrases());
     intent
 });
 

@@ -5,5 +5,6 @@
 
 pub mod facts;
 pub mod profile;
+pub(crate) mod programs;
 pub mod store;
 pub mod years;

@@ -6,6 +6,7 @@ use crate::nonprofits::zip_codes::zip_of;
 use crate::nonprofits::{Nonprofit, aliases, kinds, location};
 use crate::snapshot::squares::square_label;
 use crate::snapshot::thesaurus::thesaurus;
+use crate::snapshot::word_vectors::WORD_VECTORS;
 use ::search::{BuildError, Document, IndexBuilder};
 use platform::text::fold;
 
@@ -47,9 +48,9 @@ pub(crate) fn size_label(size: Size) -> String {
     format!("size:{}", size.name())
 }
 
-/// Creates a builder that knows the aliases and kinds of the data files.
+/// Creates a builder that knows the aliases, kinds and word vectors of the data files.
 pub(crate) fn index_builder() -> IndexBuilder {
-    IndexBuilder::with_thesaurus(thesaurus())
+    IndexBuilder::with_thesaurus(thesaurus()).with_vectors(&WORD_VECTORS)
 }
 
 /// Adds a nonprofit to an index.
@@ -106,6 +107,7 @@ pub(crate) fn add(
         mission: &[
             nonprofit.own_description.unwrap_or_default(),
             nonprofit.description_long.unwrap_or_default(),
+            nonprofit.programs,
         ],
         prominence: nonprofit.prominence as f32 / 1_000.0,
         labels: &labels,

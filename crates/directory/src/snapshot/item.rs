@@ -164,6 +164,7 @@ mod tests {
                 facts: None,
                 tax: TaxFacts::default(),
                 description_long: None,
+                programs: "",
                 is_website_filed: false,
                 gone_at: None,
                 prominence: 0,

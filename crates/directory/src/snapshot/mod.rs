@@ -21,6 +21,7 @@ pub(crate) mod squares;
 pub mod table;
 mod thesaurus;
 pub(crate) mod view;
+pub(crate) mod word_vectors;
 
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::cause_set::CauseSet;

@@ -44,7 +44,7 @@ pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
 
 /// The number of integers before the IRS facts.
 const NUMBER_COUNT: usize = 6;
-const TEXT_COUNT: usize = 15;
+const TEXT_COUNT: usize = 16;
 
 /// Returns all texts in the order of the record. The name is first because records are sorted by it.
 fn texts<'a>(nonprofit: &'a Nonprofit<'_>) -> [&'a str; TEXT_COUNT] {
@@ -64,6 +64,7 @@ fn texts<'a>(nonprofit: &'a Nonprofit<'_>) -> [&'a str; TEXT_COUNT] {
         nonprofit.website_url.unwrap_or_default(),
         nonprofit.logo.unwrap_or_default(),
         nonprofit.cover.unwrap_or_default(),
+        nonprofit.programs,
     ]
 }
 
@@ -196,6 +197,7 @@ pub fn read(bytes: &[u8]) -> Option<Nonprofit<'_>> {
         is_website_filed,
         logo: texts.next_optional()?,
         cover: texts.next_optional()?,
+        programs: texts.next()?,
     })
 }
 
@@ -458,7 +460,7 @@ mod tests {
         #[test]
         fn a_record_is_read_as_it_was_written(
             numbers in (any::<u128>(), 0u32..1_000_000_000, any::<u32>(), any::<u128>(), proptest::option::of(0i64..i64::MAX)),
-            texts in proptest::collection::vec(".{0,40}", 14),
+            texts in proptest::collection::vec(".{0,40}", 15),
             ntee in proptest::option::of("[A-Z][0-9]{2}"),
             facts in facts(),
             tax in tax_facts(),
@@ -487,6 +489,7 @@ mod tests {
                 is_website_filed,
                 logo: optional(12),
                 cover: optional(13),
+                programs: &texts[14],
                 facts,
                 tax,
             };

@@ -16,6 +16,7 @@ use crate::builder::sections::{Sections, pack_offsets};
 use crate::builder::synonyms;
 use crate::builder::thesaurus::Thesaurus;
 use crate::builder::vocabulary::Vocabulary;
+use crate::intent::WordVectors;
 use crate::segment::format::{self, SECTION_COUNT, Section};
 use crate::segment::forward_index::{MAX_NAMES, STOP_WORD_FLAG};
 use crate::segment::trie;
@@ -45,6 +46,7 @@ pub struct IndexBuilder {
     documents: Documents,
     missions: Missions,
     thesaurus: Arc<Thesaurus>,
+    vectors: Option<&'static WordVectors>,
     /// Reused buffers.
     tokens: Tokens,
     ids: Vec<u32>,
@@ -61,6 +63,15 @@ impl IndexBuilder {
         Self {
             thesaurus,
             ..Self::default()
+        }
+    }
+
+    /// Sets the word vectors with which missions are ranked.
+    #[must_use]
+    pub fn with_vectors(self, vectors: &'static WordVectors) -> Self {
+        Self {
+            vectors: Some(vectors),
+            ..self
         }
     }
 
@@ -119,7 +130,8 @@ impl IndexBuilder {
             self.ids.push(self.labels.intern(label));
         }
         self.documents.add_labels(&self.ids);
-        self.missions.add(number, document.mission, &mut self.tokens);
+        self.missions
+            .add(number, document.mission, &mut self.tokens, self.vectors);
         Ok(number)
     }
 

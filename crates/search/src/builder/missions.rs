@@ -1,10 +1,12 @@
 //! The words of missions: a dictionary and posting lists of their own.
 //!
 //! They are apart from the words of names, so that a word which only missions have does not change what is a
-//! typo, an acronym or a compound in a name, and a query that names answer reads none of it.
+//! typo, an acronym or a compound in a name, and a query that names answer reads none of it. What each mission
+//! means is a code of its own.
 
 use crate::builder::sections::{Sections, pack_offsets};
 use crate::builder::vocabulary::Vocabulary;
+use crate::intent::{Vector, WordSum, WordVector, WordVectors};
 use crate::segment::format::Section;
 use crate::segment::packed::pack_u32s;
 use crate::segment::trie;
@@ -20,24 +22,50 @@ pub(super) struct Missions {
     words: Vocabulary,
     /// Each word of each document once, with the documents in ascending order.
     postings: Vec<(u32, u32)>,
+    /// The vector of each word that has one.
+    vectors: Vec<Option<Box<WordVector>>>,
+    /// The documents with a code, in ascending order, and their codes.
+    code_documents: Vec<u32>,
+    codes: Vec<u8>,
     /// Reused buffer.
     ids: Vec<u32>,
 }
 
 impl Missions {
     /// Adds the texts of a document. Documents must be added in order.
-    pub(super) fn add(&mut self, document: u32, texts: &[&str], tokens: &mut Tokens) {
+    pub(super) fn add(
+        &mut self,
+        document: u32,
+        texts: &[&str],
+        tokens: &mut Tokens,
+        vectors: Option<&WordVectors>,
+    ) {
         self.ids.clear();
         for text in texts {
             tokens.tokenize(text);
             for word in tokens.iter().filter(|word| mission::is_indexed(word)) {
                 let id = self.words.intern(word);
+                if id as usize == self.vectors.len() {
+                    self.vectors
+                        .push(vectors.and_then(|table| word_vector(table, word)));
+                }
                 if self.ids.len() < MAX_WORDS_PER_DOCUMENT && !self.ids.contains(&id) {
                     self.ids.push(id);
                 }
             }
         }
         self.postings.extend(self.ids.iter().map(|&id| (id, document)));
+        let mut known = self
+            .ids
+            .iter()
+            .filter_map(|&id| self.vectors[id as usize].as_deref())
+            .peekable();
+        if known.peek().is_some() {
+            let mut sum = WordSum::default();
+            known.for_each(|vector| sum.add(vector));
+            self.code_documents.push(document);
+            self.codes.extend(sum.code());
+        }
     }
 
     /// Encodes the dictionary and the posting lists.
@@ -72,6 +100,18 @@ impl Missions {
             (Section::MissionTrieChildren, children),
             (Section::MissionPostingOffsets, pack_offsets(counts.into_iter())),
             (Section::MissionPostings, pack_u32s(lists)),
+            (
+                Section::MissionCodeDocuments,
+                pack_u32s(self.code_documents.iter().copied()),
+            ),
+            (Section::MissionCodes, self.codes.clone()),
         ]
     }
+}
+
+fn word_vector(table: &WordVectors, word: &str) -> Option<Box<WordVector>> {
+    let mut vector = Vector::default();
+    table
+        .add_word(word, &mut vector)
+        .then(|| Box::new(vector.to_word_vector()))
 }

@@ -6,6 +6,7 @@
 //! fills the first page with documents that have only some of the words, or that are of the nearest kinds;
 //! `search/relaxed.rs` describes how. All of these are below every document that has the words.
 
+mod code;
 mod concepts;
 mod lexicon;
 mod vector;
@@ -14,11 +15,12 @@ mod word_vectors;
 
 pub use word_vectors::{WordVectors, WordVectorsError};
 
+pub(crate) use code::{CODE_BYTES, WordSum, WordVector};
 pub(crate) use concepts::Concepts;
 pub(crate) use lexicon::{Lexicon, WordRole};
 pub(crate) use vector::Vector;
 #[cfg(test)]
-pub(crate) use word_vectors::tests::test_table;
+pub(crate) use word_vectors::tests::{test_table, test_table_of};
 
 use std::fmt;
 

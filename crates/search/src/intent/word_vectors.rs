@@ -132,7 +132,15 @@ pub(crate) mod tests {
 
     /// Returns a table of words. Each has the length 1 in one dimension.
     pub(crate) fn test_table(words: &[(&str, usize)]) -> Vec<u8> {
-        let mut words = words.to_vec();
+        let one_dimension = |dimension| std::array::from_fn(|at| if at == dimension { 127 } else { 0 });
+        let words = words
+            .iter()
+            .map(|(word, dimension)| (*word, one_dimension(*dimension)));
+        test_table_of(words.collect())
+    }
+
+    /// Returns a table of words with any vectors.
+    pub(crate) fn test_table_of(mut words: Vec<(&str, [i8; DIMENSIONS])>) -> Vec<u8> {
         words.sort_unstable();
         let text: String = words.iter().map(|(word, _)| *word).collect();
         let mut bytes = MAGIC.to_vec();
@@ -148,8 +156,8 @@ pub(crate) mod tests {
         bytes.extend(words.iter().flat_map(|_| (1.0f32 / 127.0).to_le_bytes()));
         bytes.extend(words.iter().flat_map(|_| NO_PARENT.to_le_bytes()));
         bytes.extend(text.as_bytes());
-        for (_, dimension) in words {
-            bytes.extend((0..DIMENSIONS).map(|at| if at == dimension { 127 } else { 0 }));
+        for (_, vector) in words {
+            bytes.extend(vector.map(i8::cast_unsigned));
         }
         bytes
     }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{build, found, named};
-use crate::builder::Document;
+use super::{build, build_with, found, named};
+use crate::builder::{Document, IndexBuilder};
+use crate::intent::{Intent, WordVectors, test_table_of};
 use crate::query::{MatchKind, Query};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -79,6 +80,43 @@ fn a_word_of_a_mission_changes_nothing_about_names() {
             found(&with, typed).starts_with(&found(&without, typed)),
             "{typed}"
         );
+    }
+}
+
+#[test]
+fn missions_that_mean_what_was_typed_come_first() {
+    let halves = std::array::from_fn(|at| if at < 128 { 9 } else { -9 });
+    let turns = std::array::from_fn(|at| if at % 2 == 0 { 9 } else { -9 });
+    let senses = [
+        (["clean", "water", "wells"], halves),
+        (["school", "rooms", "color"], turns),
+    ];
+    let words = senses
+        .iter()
+        .flat_map(|(words, sense)| words.map(|word| (word, *sense)));
+    let table = test_table_of(words.collect());
+    let vectors: &'static WordVectors = Box::leak(Box::new(WordVectors::open(table.clone()).unwrap()));
+    let documents = [
+        with_mission(
+            "Harbor Group",
+            &["A school with clean rooms and water color lessons"],
+        ),
+        with_mission("River Group", &["Clean water from wells"]),
+    ];
+    let index = build_with(IndexBuilder::new().with_vectors(vectors), &documents);
+    assert_eq!(found(&index, "clean water"), [0, 1], "the more prominent one");
+    let mut intent = Intent::default();
+    intent.set_vectors(WordVectors::open(table).unwrap(), []);
+    for limit in [1, 10] {
+        let query = Query {
+            limit,
+            intent: Some(&intent),
+            ..Query::new("clean water")
+        };
+        let hits = index.search(&query).hits;
+        let documents: Vec<u32> = hits.iter().map(|hit| hit.document).collect();
+        assert_eq!(documents, [1, 0][..limit.min(2)]);
+        assert!(hits.iter().all(|hit| hit.kind == MatchKind::Mission));
     }
 }
 

@@ -9,7 +9,10 @@ use crate::query::{Query, Rewrite};
 
 /// Builds an index of documents, which are given prominences in descending order.
 fn build(documents: &[Document<'_>]) -> Index<Vec<u8>> {
-    let mut builder = IndexBuilder::new();
+    build_with(IndexBuilder::new(), documents)
+}
+
+fn build_with(mut builder: IndexBuilder, documents: &[Document<'_>]) -> Index<Vec<u8>> {
     for (number, document) in documents.iter().enumerate() {
         let prominence = if document.prominence > 0.0 {
             document.prominence

@@ -4,7 +4,11 @@
 //! must be in the mission, in a name or in the location, and at least one in the mission. The list of the
 //! rarest word is read in rank order, then that of the next, because the rarest may be a place. Words match
 //! as a whole, in singular or plural; only the last may be incomplete or have a typo.
+//!
+//! Of the documents that are found so, the most prominent are ranked by what their missions mean, too: the
+//! words of "clean water" are also in the mission of a school that has clean rooms and water colors.
 
+use crate::intent::Vector;
 use crate::query::{MatchKind, Rewrite};
 use crate::search::boolean_query::{BooleanQuery, Clause};
 use crate::search::fuzzy;
@@ -28,6 +32,10 @@ const STEPS: u32 = 2_000;
 const EXHAUSTIVE_STEPS: u32 = 1_000_000;
 /// Number of lists in which a document is looked up in one step.
 const LISTS_PER_STEP: usize = 4;
+
+/// Number of documents that are ranked by meaning, an equal share of each list. The others rank as if they were
+/// unrelated.
+const MAX_COMPARED: usize = 32;
 
 /// A word of the query.
 struct MissionWord<'a> {
@@ -105,12 +113,28 @@ impl<'a> Searcher<'a> {
 
     /// Offers what the usual steps find. An exhaustive search reads on, and what it finds then comes after.
     fn offer_missions(&mut self, query: &BooleanQuery, words: &[MissionWord<'_>]) {
-        self.offer_within(STEPS, f32::INFINITY, query, words);
+        let meaning = self.query_meaning(self.segment.missions());
+        let meaning = meaning.as_ref();
+        self.offer_within(STEPS, f32::INFINITY, query, words, meaning);
         if self.query.is_exhaustive && !self.top.is_full() {
             let last = self.top.hits().last();
             let max_score = last.map_or(f32::INFINITY, |hit| hit.score.next_down());
-            self.is_cut_short |= !self.offer_within(EXHAUSTIVE_STEPS, max_score, query, words);
+            self.is_cut_short |= !self.offer_within(EXHAUSTIVE_STEPS, max_score, query, words, meaning);
         }
+    }
+
+    /// Returns what the query means, or `None` if its meaning is not used.
+    fn query_meaning(&self, index: MissionIndex<'_>) -> Option<Vector> {
+        let intent = self.query.intent.filter(|_| index.has_codes())?;
+        let (vectors, mut sum) = (intent.vectors()?, Vector::default());
+        for number in 0..self.word_count() {
+            let word = self.tokens.word(number);
+            let is_complete = !self.is_prefix(number) || vectors.has_word(word);
+            if is_complete && intent.carries_meaning(word) {
+                vectors.add_word(word, &mut sum);
+            }
+        }
+        (sum.length() > 0.0).then_some(sum)
     }
 
     /// Reads the lists of each word in turn, with an equal share of the steps, so that the hits do not depend on
@@ -121,7 +145,9 @@ impl<'a> Searcher<'a> {
         max_score: f32,
         query: &BooleanQuery,
         words: &[MissionWord<'_>],
+        meaning: Option<&Vector>,
     ) -> bool {
+        let index = self.segment.missions();
         let mut reads_all = true;
         let steps = steps as usize / words.len().max(1);
         for (driver, word) in words.iter().enumerate() {
@@ -129,13 +155,21 @@ impl<'a> Searcher<'a> {
             let lists: usize = others().map(|(_, word)| word.lists.len() + 1).sum();
             let limit = steps / (1 + lists / LISTS_PER_STEP);
             reads_all &= word.posting_count() <= limit;
+            let (max_compared, mut compared) = (MAX_COMPARED.div_ceil(words.len()), 0);
             for document in word.first_documents(limit) {
                 let score = (self.segment.prominence(document) + query.penalty).min(max_score);
                 if self.top.rejects(score, document) {
                     break;
                 }
                 if others().all(|(_, word)| self.has_word(document, query, word)) {
-                    self.offer(document, score, MatchKind::Mission, 0, Rewrite::AsTyped);
+                    let mut penalty = 0.0;
+                    if let Some(meaning) = meaning {
+                        let code = index.code(document).filter(|_| compared < max_compared);
+                        let similarity = code.map_or(0.0, |code| meaning.similarity_to_code(code));
+                        penalty = ranking::DISSIMILARITY_PENALTY * (1.0 - similarity);
+                        compared += 1;
+                    }
+                    self.offer(document, score + penalty, MatchKind::Mission, 0, Rewrite::AsTyped);
                 }
             }
         }

@@ -67,6 +67,9 @@ pub(crate) const DROPPED_WORD_PENALTY: f32 = -14.0;
 
 /// The words are in the mission: below every other match, whatever the prominence.
 pub(crate) const MISSION_PENALTY: f32 = -64.0;
+/// The mission means something else than the query although it has the words: about that of a nonprofit a
+/// million times smaller. The more similar they are, the less of it counts.
+pub(crate) const DISSIMILARITY_PENALTY: f32 = -6.0;
 
 /// A document matches a part of the query or its meaning: below all that match the query, also in the mission ...
 const RELAXED_PENALTY: f32 = -250.0;

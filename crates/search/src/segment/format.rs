@@ -9,7 +9,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 const MAGIC: &[u8; 8] = b"cwsearch";
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const HEADER_BYTES: usize = 32;
 const TABLE_ENTRY_BYTES: usize = 16;
 /// Everything from here on is covered by the checksum.
@@ -86,10 +86,13 @@ pub(crate) enum Section {
     MissionTrieChildren,
     MissionPostingOffsets,
     MissionPostings,
+    /// The documents whose mission has known words, in ascending order, and what each mission means.
+    MissionCodeDocuments,
+    MissionCodes,
 }
 
 /// Number of sections.
-pub(crate) const SECTION_COUNT: usize = Section::MissionPostings as usize + 1;
+pub(crate) const SECTION_COUNT: usize = Section::MissionCodes as usize + 1;
 
 /// The error returned when bytes are not a valid segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -61,7 +61,13 @@ impl<'a> Segment<'a> {
             self.bytes(Section::MissionTermText),
         );
         let offsets = self.u32s(Section::MissionPostingOffsets);
-        MissionIndex::new(trie, offsets, self.u32s(Section::MissionPostings))
+        MissionIndex {
+            trie,
+            offsets,
+            postings: self.u32s(Section::MissionPostings),
+            code_documents: self.u32s(Section::MissionCodeDocuments),
+            codes: self.bytes(Section::MissionCodes),
+        }
     }
 
     /// Returns the record of a document.
