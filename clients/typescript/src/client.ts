@@ -1,9 +1,10 @@
+import { CausewayError, ConfigurationError, InvalidResponseError } from './errors.js';
 import { createClient, type Client } from './generated/client/index.js';
 import * as api from './generated/sdk.gen.js';
 import type * as wire from './generated/types.gen.js';
 import { Pages } from './pages.js';
 import { SearchAsYouType, type SearchAsYouTypeOptions, type SearchFilters } from './search-as-you-type.js';
-import { retryingFetch, type RetryOptions } from './transport.js';
+import { retryingFetch, type ResponseInfo, type ResponseListener, type RetryOptions } from './transport.js';
 import type { WebhookEvent } from './webhooks.js';
 
 /** The nonprofit ID of fundraisers that benefit several nonprofits. */
@@ -20,12 +21,16 @@ export interface CausewayOptions extends Partial<RetryOptions> {
   privateKey?: string;
   /** Replaces the global `fetch`. */
   fetch?: typeof globalThis.fetch;
+  /** Called with every response, such as to log its request ID: also with error responses, and before a retry. */
+  onResponse?: ResponseListener;
 }
 
 /** Options of a single call. */
 export interface CallOptions extends Partial<RetryOptions> {
-  /** Ends the call, which then rejects with the reason of the signal. */
+  /** Ends the call, which then rejects with an `AbortError`. */
   signal?: AbortSignal;
+  /** Called with every response to this call, instead of `onResponse` of the client. */
+  onResponse?: ResponseListener;
 }
 
 export type SearchOptions = SearchFilters & CallOptions & {
@@ -95,6 +100,15 @@ export interface WriteOptions extends CallOptions {
   dryRun?: boolean;
 }
 
+/** What every generated function takes. */
+interface Call {
+  client: Client;
+  throwOnError: true;
+  parseAs: 'json';
+  fetch: typeof globalThis.fetch;
+  signal?: AbortSignal;
+}
+
 /** The most rows of a list that the server matches in one request. */
 const MAX_MATCH_ROWS = 1000;
 /** How long one part of an export may take, in milliseconds. */
@@ -107,9 +121,15 @@ export class Causeway {
   readonly #client: Client;
 
   constructor(options: CausewayOptions) {
-    if (!options.baseUrl) throw new TypeError('Set baseUrl to the URL of the server.');
-    if (!options.publicKey) throw new TypeError('Set publicKey to a key that starts with cwpk_.');
-    if (options.publicKey.startsWith('cwsk_')) throw new TypeError('This is a private key. Set publicKey to a key that starts with cwpk_.');
+    if (!isHttpUrl(options?.baseUrl)) {
+      throw new ConfigurationError('Set baseUrl to the URL of the server. It starts with https:// or http://.');
+    }
+    if (typeof options.publicKey !== 'string' || !options.publicKey) {
+      throw new ConfigurationError('Set publicKey to a key that starts with cwpk_.');
+    }
+    if (options.publicKey.startsWith('cwsk_')) {
+      throw new ConfigurationError('This is a private key. Set publicKey to a key that starts with cwpk_.');
+    }
     this.#options = options;
     this.#client = createClient({
       baseUrl: options.baseUrl.replace(/\/+$/, ''),
@@ -120,20 +140,47 @@ export class Causeway {
 
   #basicCredentials(): string {
     const { publicKey, privateKey } = this.#options;
-    if (!privateKey) throw new TypeError('This call needs a private key. Set privateKey to a key that starts with cwsk_.');
+    if (!privateKey) throw new ConfigurationError('This call needs a private key. Set privateKey to a key that starts with cwsk_.');
     return `${publicKey}:${privateKey}`;
   }
 
-  /** What every generated function takes. */
-  #call(options: CallOptions = {}) {
+  /**
+   * Runs a generated function, and reads the result out of its response. Whatever fails is thrown as a `CausewayError`;
+   * nothing to read is an invalid response.
+   */
+  async #send<Body, Result>(
+    options: CallOptions | undefined,
+    run: (call: Call) => Promise<{ data: Body; response: Response }>,
+    read: (body: Body, response: Response) => Result | undefined,
+  ): Promise<Result> {
+    let info: ResponseInfo | undefined;
+    try {
+      const listener = options?.onResponse ?? this.#options.onResponse;
+      const call = this.#call(options, (response) => {
+        info = response;
+        listener?.(response);
+      });
+      const { data, response } = await run(call);
+      const result = read(data, response);
+      if (result === undefined) throw new TypeError('The body lacks a field.');
+      return result;
+    } catch (error) {
+      if (error instanceof CausewayError) throw error;
+      if (info) throw new InvalidResponseError(info.status, info.requestId, { cause: error });
+      throw new ConfigurationError(`The request could not be made: ${String(error)}`, { cause: error });
+    }
+  }
+
+  #call(options: CallOptions = {}, onResponse: ResponseListener): Call {
     const choose = (name: keyof RetryOptions) => options[name] ?? this.#options[name] ?? DEFAULTS[name];
     const retries = { timeout: choose('timeout'), maxRetries: choose('maxRetries'), maxRetryDelay: choose('maxRetryDelay') };
     // Not a method of our options: browsers call `fetch` only as a function of the window.
     const fetch = this.#options.fetch ?? ((input: RequestInfo | URL, init?: RequestInit) => globalThis.fetch(input, init));
     return {
       client: this.#client,
-      throwOnError: true as const,
-      fetch: retryingFetch(fetch, retries) as typeof globalThis.fetch,
+      throwOnError: true,
+      parseAs: 'json',
+      fetch: retryingFetch(fetch, retries, onResponse) as typeof globalThis.fetch,
       ...(options.signal && { signal: options.signal }),
     };
   }
@@ -141,33 +188,36 @@ export class Causeway {
   /** Retrieves a nonprofit by its slug, EIN (nine digits) or ID. */
   async nonprofit(identifier: string, options: CallOptions & { include?: 'sources' } = {}): Promise<wire.DetailsData> {
     const { include } = options;
-    const { data } = await api.details({ ...this.#call(options), path: { identifier }, query: { include } });
-    return data.data;
+    return this.#send(options, (call) => api.details({ ...call, path: { identifier }, query: { include } }), ({ data }) => data);
   }
 
   /** Retrieves the amounts in the returns of a nonprofit, in whole dollars, newest period first. */
   async finances(identifier: string, options?: CallOptions): Promise<wire.FinancesBody> {
-    return (await api.finances({ ...this.#call(options), path: { identifier } })).data;
+    return this.#send(options, (call) => api.finances({ ...call, path: { identifier } }), (body) => ifHas(body, 'unit'));
   }
 
   /** Searches nonprofits; the last word may be incomplete. A blank term finds nothing. */
   async search(term: string, options: SearchOptions = {}): Promise<wire.SearchBody> {
+    if (typeof term !== 'string') throw new ConfigurationError('The term of a search is a string.');
     if (term.trim() === '') return { nonprofits: [] };
     const { take, causes, state, city, near, radius, disbursable, explain } = options;
-    const query = {
-      take,
-      causes: causes?.join(','),
-      state,
-      city,
-      near,
-      radius,
-      disbursable: disbursable ? ('1' as const) : undefined,
-      explain: explain ? ('1' as const) : undefined,
+    const run = (call: Call) => {
+      const query = {
+        take,
+        causes: causes?.join(','),
+        state,
+        city,
+        near,
+        radius,
+        disbursable: disbursable ? ('1' as const) : undefined,
+        explain: explain ? ('1' as const) : undefined,
+      };
+      const search = { ...call, path: { searchTerm: term }, query };
+      // An explanation needs the private key, which replaces the public one.
+      const basic = { security: [{ scheme: 'basic' as const, type: 'http' as const }] };
+      return api.search(explain ? { ...search, ...basic } : search);
     };
-    const call = { ...this.#call(options), path: { searchTerm: term }, query };
-    // An explanation needs the private key, which replaces the public one.
-    const basic = { security: [{ scheme: 'basic' as const, type: 'http' as const }] };
-    return (await api.search(explain ? { ...call, ...basic } : call)).data;
+    return this.#send(options, run, (body) => ifHas(body, 'nonprofits'));
   }
 
   /** Searches on every keystroke: waits for a pause, cancels stale calls, and never shows an older answer after a newer one. */
@@ -178,29 +228,33 @@ export class Causeway {
   /** Lists the nonprofits of a cause, most prominent first. */
   browse(cause: string, options: BrowseOptions = {}): Pages<wire.BrowseItem, wire.BrowseBody> {
     const { take, page = 1, near, radius } = options;
-    const fetchPage = async (number: number) => {
+    const fetchPage = (number: number) => {
       const query = { take, page: number, near, radius };
-      return (await api.browse({ ...this.#call(options), path: { cause }, query })).data;
+      const run = (call: Call) => api.browse({ ...call, path: { cause }, query });
+      return this.#send(options, run, (body) => ifHas(body, 'nonprofits', 'pagination'));
     };
     return new Pages(page, fetchPage, (body) => body.nonprofits);
   }
 
   /** Lists all causes with their numbers of nonprofits. */
   async causes(options?: CallOptions): Promise<wire.CauseBody[]> {
-    return (await api.causes(this.#call(options))).data.causes;
+    return this.#send(options, (call) => api.causes(call), ({ causes }) => causes);
   }
 
   /** Describes the directory as a whole: its date, the numbers of nonprofits, and its sources. */
   async directory(options?: CallOptions): Promise<wire.DirectoryBody> {
-    return (await api.directory(this.#call(options))).data;
+    return this.#send(options, (call) => api.directory(call), (body) => ifHas(body, 'counts'));
   }
 
   /** Finds the nonprofits that the rows of a list mean, by EIN, name and place; `take` candidates for each. Needs a private key. */
   async match(rows: readonly wire.MatchRowInput[], options: CallOptions & { take?: number } = {}): Promise<wire.MatchedRowBody[]> {
     const matched: wire.MatchedRowBody[] = [];
     for (let start = 0; start < rows.length; start += MAX_MATCH_ROWS) {
-      const body = { rows: rows.slice(start, start + MAX_MATCH_ROWS), take: options.take };
-      matched.push(...(await api.match({ ...this.#call(options), body })).data.rows);
+      const run = (call: Call) => {
+        const body = { rows: rows.slice(start, start + MAX_MATCH_ROWS), take: options.take };
+        return api.match({ ...call, body });
+      };
+      matched.push(...(await this.#send(options, run, (body) => body.rows)));
     }
     return matched;
   }
@@ -209,27 +263,34 @@ export class Causeway {
   async *exportParts(options: ExportOptions = {}): AsyncGenerator<ExportPart, void, undefined> {
     let { cursor } = options;
     do {
-      const call = this.#call({ timeout: EXPORT_TIMEOUT, ...options });
       const query = { format: 'jsonl' as const, take: options.take, cursor };
-      const { data, response } = await api.export_({ ...call, parseAs: 'text', query });
-      const lines = data.split('\n').filter((line) => line !== '');
-      const next = /<([^>]*)>;\s*rel="?next"?/.exec(response.headers.get('Link') ?? '');
-      cursor = next ? (new URL(next[1]!, this.#options.baseUrl).searchParams.get('cursor') ?? undefined) : undefined;
-      yield {
-        nonprofits: lines.map((line) => JSON.parse(line) as ExportedNonprofit),
-        cursor,
-        changesCursor: response.headers.get('Changes-Cursor') ?? '',
-      };
+      const run = (call: Call) => api.export_({ ...call, parseAs: 'text', query });
+      const part: ExportPart = await this.#send({ timeout: EXPORT_TIMEOUT, ...options }, run, (body, { headers }) =>
+        this.#toExportPart(body, headers),
+      );
+      yield part;
+      cursor = part.cursor;
     } while (cursor);
+  }
+
+  #toExportPart(body: string, headers: Headers): ExportPart {
+    const lines = body.split('\n').filter((line) => line !== '');
+    const next = /<([^>]*)>;\s*rel="?next"?/.exec(headers.get('Link') ?? '');
+    return {
+      nonprofits: lines.map((line) => JSON.parse(line) as ExportedNonprofit),
+      cursor: next ? (new URL(next[1]!, this.#options.baseUrl).searchParams.get('cursor') ?? undefined) : undefined,
+      changesCursor: headers.get('Changes-Cursor') ?? '',
+    };
   }
 
   /** Lists the nonprofits that changed since the cursor of an export or of earlier changes, page by page. Needs a private key. */
   async *changes(since: string, options: CallOptions & { take?: number } = {}): AsyncGenerator<ChangesPage, void, undefined> {
     for (let cursor = since; ; ) {
-      const { data } = await api.changes({ ...this.#call(options), query: { since: cursor, take: options.take } });
-      yield data as ChangesPage;
-      if (!data.hasMore) return;
-      cursor = data.cursor;
+      const query = { since: cursor, take: options.take };
+      const page = await this.#send(options, (call) => api.changes({ ...call, query }), (body) => ifHas(body, 'changes'));
+      yield page as ChangesPage;
+      if (!page.hasMore) return;
+      cursor = page.cursor;
     }
   }
 
@@ -241,11 +302,12 @@ export class Causeway {
     const { types, take, wait, timeout = DEFAULTS.timeout } = options;
     for (let { after } = options; ; ) {
       // The server answers after `wait`, so that is no timeout.
-      const call = this.#call({ ...options, timeout: timeout + 1000 * (wait ?? 0) });
-      const { data } = await api.events({ ...call, query: { after, type: types?.join(','), take, wait } });
-      if (data.events.length > 0 || after === 'latest') yield { events: data.events as unknown as WebhookEvent[], cursor: data.cursor };
-      if (!data.hasMore && !wait) return;
-      after = data.cursor;
+      const patient = { ...options, timeout: timeout + 1000 * (wait ?? 0) };
+      const run = (call: Call) => api.events({ ...call, query: { after, type: types?.join(','), take, wait } });
+      const page = await this.#send(patient, run, (body) => ifHas(body, 'events'));
+      if (page.events.length > 0 || after === 'latest') yield { events: page.events as unknown as WebhookEvent[], cursor: page.cursor };
+      if (!page.hasMore && !wait) return;
+      after = page.cursor;
     }
   }
 
@@ -257,58 +319,73 @@ export class Causeway {
   /** Lists the donations to the fundraisers of the account and by its links, newest first. Needs a private key. */
   async *donations(options: CallOptions & { take?: number } = {}): AsyncGenerator<wire.DonationBody, void, undefined> {
     for (let before: string | undefined; ; ) {
-      const { data } = await api.donations({ ...this.#call(options), query: { before, take: options.take } });
-      yield* data.donations;
-      before = data.donations.at(-1)?.id;
-      if (!data.hasMore || !before) return;
+      const query = { before, take: options.take };
+      const page = await this.#send(options, (call) => api.donations({ ...call, query }), (body) => ifHas(body, 'donations'));
+      yield* page.donations;
+      before = page.donations.at(-1)?.id;
+      if (!page.hasMore || !before) return;
     }
   }
 
   /** Retrieves such a donation. Needs a private key. */
   async donation(id: string, options?: CallOptions): Promise<wire.DonationBody> {
-    return (await api.donation({ ...this.#call(options), path: { id } })).data as wire.DonationBody;
+    return this.#send(options, (call) => api.donation({ ...call, path: { id } }), (body) => ifHas(body as wire.DonationBody, 'id'));
   }
 
   /** Retrieves a fundraiser. `nonprofit` is `SEVERAL_NONPROFITS` if it benefits several. */
   async fundraiser(nonprofit: string, fundraiser: string, options?: CallOptions): Promise<wire.FundraiserDetails> {
-    return (await api.fundraiser({ ...this.#call(options), path: { nonprofit, fundraiser } })).data.data;
+    return this.#send(options, (call) => api.fundraiser({ ...call, path: { nonprofit, fundraiser } }), ({ data }) => data);
   }
 
   /** Retrieves what a fundraiser has raised, in cents. */
   async raised(nonprofit: string, fundraiser: string, options?: CallOptions): Promise<wire.RaisedBody> {
-    return (await api.raised({ ...this.#call(options), path: { nonprofit, fundraiser } })).data;
+    return this.#send(options, (call) => api.raised({ ...call, path: { nonprofit, fundraiser } }), (body) => ifHas(body, 'raised'));
   }
 
   /** Creates a fundraiser. Needs a private key. */
   async createFundraiser(input: wire.FundraiserInput, options: CreateOptions = {}): Promise<wire.FundraiserBody> {
     const { idempotencyKey = generateKey(), dryRun } = options;
     const headers = { 'Idempotency-Key': idempotencyKey };
-    return (await api.create({ ...this.#call(options), headers, body: input, query: toQuery(dryRun) })).data.data.fundraiser;
+    const run = (call: Call) => api.create({ ...call, headers, body: input, query: toQuery(dryRun) });
+    return this.#send(options, run, ({ data }) => data.fundraiser);
   }
 
   /** Changes a fundraiser of the account. Null clears a field. Needs a private key. */
   async updateFundraiser(id: string, changes: wire.FundraiserChangeInput, options: WriteOptions = {}): Promise<wire.FundraiserBody> {
-    const call = { ...this.#call(options), path: { id }, body: changes, query: toQuery(options.dryRun) };
-    return (await api.change(call)).data.data.fundraiser;
+    const run = (call: Call) => api.change({ ...call, path: { id }, body: changes, query: toQuery(options.dryRun) });
+    return this.#send(options, run, ({ data }) => data.fundraiser);
   }
 
   /** Closes a fundraiser of the account. Needs a private key. */
   async closeFundraiser(id: string, options: WriteOptions = {}): Promise<wire.FundraiserBody> {
-    return (await api.close({ ...this.#call(options), path: { id }, query: toQuery(options.dryRun) })).data.data.fundraiser;
+    const run = (call: Call) => api.close({ ...call, path: { id }, query: toQuery(options.dryRun) });
+    return this.#send(options, run, ({ data }) => data.fundraiser);
   }
 
   /** Opens a closed fundraiser of the account again. Needs a private key. */
   async reopenFundraiser(id: string, options: WriteOptions = {}): Promise<wire.FundraiserBody> {
-    return (await api.reopen({ ...this.#call(options), path: { id }, query: toQuery(options.dryRun) })).data.data.fundraiser;
+    const run = (call: Call) => api.reopen({ ...call, path: { id }, query: toQuery(options.dryRun) });
+    return this.#send(options, run, ({ data }) => data.fundraiser);
   }
 
   /** Lists the fundraisers of the account, newest first. Needs a private key. */
   fundraisers(options: CallOptions & { take?: number; page?: number } = {}): Pages<wire.FundraiserBody, wire.FundraisersBody> {
     const { take, page = 1 } = options;
-    const fetchPage = async (number: number) =>
-      (await api.fundraisers({ ...this.#call(options), query: { take, page: number } })).data;
+    const fetchPage = (number: number) => {
+      const run = (call: Call) => api.fundraisers({ ...call, query: { take, page: number } });
+      return this.#send(options, run, (body) => ifHas(body, 'fundraisers', 'pagination'));
+    };
     return new Pages(page, fetchPage, (body) => body.fundraisers);
   }
+}
+
+function isHttpUrl(value: unknown): boolean {
+  return typeof value === 'string' && /^https?:\/\/[^/]/i.test(value);
+}
+
+/** Returns the body if it has these fields. */
+function ifHas<Body>(body: Body, ...fields: (keyof Body)[]): Body | undefined {
+  return fields.every((field) => body[field] !== undefined) ? body : undefined;
 }
 
 function toQuery(dryRun: boolean | undefined) {

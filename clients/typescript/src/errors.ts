@@ -13,7 +13,7 @@ interface Problem {
   errors?: FieldError[];
 }
 
-/** The base class of everything that a call throws, except for the reason of an aborted `AbortSignal`. */
+/** The base class of everything that the client throws. `cause` has the error behind it, if there is one. */
 export class CausewayError extends Error {
   override name = 'CausewayError';
 }
@@ -26,6 +26,31 @@ export class ConnectionError extends CausewayError {
 /** No complete response arrived in time. */
 export class TimeoutError extends ConnectionError {
   override name = 'TimeoutError';
+}
+
+/** The call was ended by its `AbortSignal`. `cause` is the reason of the signal. */
+export class AbortError extends CausewayError {
+  override name = 'AbortError';
+}
+
+/** An option or argument is wrong, so no request was sent. */
+export class ConfigurationError extends CausewayError {
+  override name = 'ConfigurationError';
+}
+
+/** The server answered with a success, but the body is not what the API returns: usually a proxy answered instead. */
+export class InvalidResponseError extends CausewayError {
+  override name = 'InvalidResponseError';
+  /** The HTTP status. */
+  readonly status: number;
+  /** Identifies the request, if the server answered. */
+  readonly requestId: string | undefined;
+
+  constructor(status: number, requestId: string | undefined, options: ErrorOptions) {
+    super(`The server answered with status ${status} and a body that this client cannot read.`, options);
+    this.status = status;
+    this.requestId = requestId;
+  }
 }
 
 /** An error response of the server. The subclasses are families of codes. */

@@ -2,7 +2,7 @@ export * from './client.js';
 export * from './errors.js';
 export { Pages, type Pagination } from './pages.js';
 export * from './search-as-you-type.js';
-export type { RetryOptions } from './transport.js';
+export type { ResponseInfo, ResponseListener, RetryOptions } from './transport.js';
 export * from './webhooks.js';
 export type {
   BrowseBody as BrowsePage,

@@ -1,4 +1,4 @@
-import { CausewayError } from './errors.js';
+import { CausewayError, ConfigurationError } from './errors.js';
 import type * as wire from './generated/types.gen.js';
 
 /** The webhook was not sent by the server, was changed on its way, or is too old. Answer with status 400 and ignore it. */
@@ -43,7 +43,8 @@ export type WebhookEvent = {
 
 /**
  * Verifies the signature of a webhook, and returns its event. `body` is the body as it arrived, before it is parsed;
- * `secret` starts with `whsec_`, and may be a list while you replace one. Throws a `WebhookVerificationError`.
+ * `secret` starts with `whsec_`, and may be a list while you replace one. Rejects with a `WebhookVerificationError` if the webhook must be ignored, and with a
+ * `ConfigurationError` if an argument is wrong.
  */
 export async function verifyWebhook(
   body: string | Uint8Array,
@@ -52,6 +53,11 @@ export async function verifyWebhook(
   options: VerifyOptions = {},
 ): Promise<WebhookEvent> {
   const { tolerance = 300, now = Date.now() } = options;
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    throw new ConfigurationError('Pass the body as it arrived: a string or bytes, before it is parsed.');
+  }
+  if (typeof headers !== 'object' || headers === null) throw new ConfigurationError('Pass the headers of the request.');
+  const keys = await Promise.all((typeof secret === 'string' ? [secret] : toList(secret)).map(importKey));
   const id = header(headers, 'webhook-id');
   const timestamp = header(headers, 'webhook-timestamp');
   const signatures = header(headers, 'webhook-signature');
@@ -64,8 +70,7 @@ export async function verifyWebhook(
   const signed = new Uint8Array(prefix.length + bytes.length);
   signed.set(prefix);
   signed.set(bytes, prefix.length);
-  for (const one of typeof secret === 'string' ? [secret] : secret) {
-    const key = await importKey(one);
+  for (const key of keys) {
     for (const signature of signatures.split(' ')) {
       const encoded = signature.startsWith('v1,') ? decodeBase64(signature.slice(3)) : undefined;
       // `verify` compares in constant time.
@@ -76,8 +81,12 @@ export async function verifyWebhook(
 }
 
 function parse(id: string, body: Uint8Array): WebhookEvent {
-  const event = JSON.parse(new TextDecoder().decode(body)) as Omit<WebhookEvent, 'id'>;
-  return { id, ...event } as WebhookEvent;
+  try {
+    const event = JSON.parse(new TextDecoder().decode(body)) as Omit<WebhookEvent, 'id'>;
+    return { id, ...event } as WebhookEvent;
+  } catch (error) {
+    throw new WebhookVerificationError('The body is not JSON.', { cause: error });
+  }
 }
 
 function header(headers: WebhookHeaders, name: string): string {
@@ -90,9 +99,14 @@ function header(headers: WebhookHeaders, name: string): string {
   return value;
 }
 
-function importKey(secret: string): Promise<CryptoKey> {
-  const bytes = decodeBase64(secret.replace(/^whsec_/, ''));
-  if (!bytes || bytes.length === 0) throw new TypeError('This is not a webhook secret. It starts with whsec_.');
+function toList(secret: unknown): string[] {
+  if (!Array.isArray(secret)) throw new ConfigurationError('Pass the secret of the endpoint, or a list of secrets.');
+  return secret as string[];
+}
+
+async function importKey(secret: string): Promise<CryptoKey> {
+  const bytes = typeof secret === 'string' ? decodeBase64(secret.replace(/^whsec_/, '')) : undefined;
+  if (!bytes || bytes.length === 0) throw new ConfigurationError('This is not a webhook secret. It starts with whsec_.');
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
 }
 

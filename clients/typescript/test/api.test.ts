@@ -146,8 +146,8 @@ for (const database of DATABASES) {
       assert.equal(((await failure(stranger.createFundraiser({ nonprofitId: RED_CROSS, title: 'x' }))) as causeway.ApiError).code, 'invalid_credentials');
 
       const withoutPrivateKey = new causeway.Causeway({ baseUrl: server.baseUrl, publicKey: server.publicKey });
-      await assert.rejects(withoutPrivateKey.closeFundraiser(RED_CROSS), TypeError);
-      assert.throws(() => new causeway.Causeway({ baseUrl: server.baseUrl, publicKey: server.privateKey }), TypeError);
+      await assert.rejects(withoutPrivateKey.closeFundraiser(RED_CROSS), causeway.ConfigurationError);
+      assert.throws(() => new causeway.Causeway({ baseUrl: server.baseUrl, publicKey: server.privateKey }), causeway.ConfigurationError);
     });
 
     test('says when to try again after a rate limit', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { verifyWebhook, WebhookVerificationError } from 'causeway-client';
+import { ConfigurationError, verifyWebhook, WebhookVerificationError } from 'causeway-client';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
@@ -54,5 +54,15 @@ test('what was changed or is old is refused', async () => {
   for (const [body, changed, secret, now] of cases) {
     await assert.rejects(verifyWebhook(body, changed, secret, at(now)), WebhookVerificationError);
   }
-  await assert.rejects(verifyWebhook(BODY, good, 'whsec_', at(NOW)), TypeError);
+  await assert.rejects(verifyWebhook(BODY, good, 'whsec_', at(NOW)), ConfigurationError);
+});
+
+test('wrong arguments and a signed body that is not JSON are errors of this package', async () => {
+  const good = headers(BODY, SECRET);
+  const parsed = JSON.parse(BODY) as unknown as string;
+  await assert.rejects(verifyWebhook(parsed, good, SECRET, at(NOW)), ConfigurationError);
+  await assert.rejects(verifyWebhook(BODY, undefined as unknown as Headers, SECRET, at(NOW)), ConfigurationError);
+  await assert.rejects(verifyWebhook(BODY, good, process.env.NOT_SET as string, at(NOW)), ConfigurationError);
+  const isNotJson = (error: unknown) => error instanceof WebhookVerificationError && error.cause instanceof SyntaxError;
+  await assert.rejects(verifyWebhook('no JSON', headers('no JSON', SECRET), SECRET, at(NOW)), isNotJson);
 });
