@@ -23,7 +23,7 @@ mod permissions;
 mod running_server;
 mod scratch_server;
 mod secret_file;
-mod secrets;
+pub mod secrets;
 pub mod server;
 mod shared_snapshots;
 mod store_copy;

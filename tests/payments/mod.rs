@@ -12,3 +12,4 @@ mod link;
 mod monthly;
 mod operator;
 mod refunds;
+mod secrets;
