@@ -84,7 +84,7 @@ fn encodings(secret: &str) -> Vec<Vec<u8>> {
 }
 
 /// Whether some bytes contain a secret, or the significant part of a key.
-fn contains(bytes: &[u8], secret: &str) -> bool {
+pub fn contains(bytes: &[u8], secret: &str) -> bool {
     let secret = if secret.starts_with("cw") {
         &secret[5..35]
     } else {

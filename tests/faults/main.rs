@@ -42,6 +42,7 @@ mod ledger;
 mod lost_commit;
 mod offline;
 mod outage;
+mod payment_truth;
 mod payments;
 mod postgres_server;
 mod power_loss;

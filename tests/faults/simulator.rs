@@ -10,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 pub const SECRET_KEY: &str = "sk_test_faults";
 pub const WEBHOOK_SECRET: &str = "whsec_faults";
+pub const CONNECT_SECRET: &str = "whsec_faults_of_accounts";
 
 pub struct StripeSimulator {
     process: Child,
@@ -66,16 +67,18 @@ impl StripeSimulator {
     /// Sends events to a server.
     pub fn send_events_to(&self, server: SocketAddr) {
         let url = format!("http://{server}/webhooks/stripe");
-        self.control("webhooks", &json!({ "url": url, "secret": WEBHOOK_SECRET }));
+        let endpoint = json!({ "url": url, "secret": WEBHOOK_SECRET, "connect_secret": CONNECT_SECRET });
+        self.control("webhooks", &endpoint);
     }
 
-    /// Lists all objects of a kind, newest first.
-    pub fn list(&self, kind: &str) -> Vec<Value> {
+    /// Lists all objects of a kind on our own account or on a connected one, newest first.
+    pub fn list(&self, account: Option<&str>, kind: &str) -> Vec<Value> {
         let mut all: Vec<Value> = Vec::new();
         loop {
             let after = all.last().and_then(|last| last["id"].as_str());
             let after = after.map_or_else(String::new, |id| format!("&starting_after={id}"));
-            let page = read(self.address, &format!("/v1/{kind}?limit=100{after}")).expect("a response");
+            let path = format!("/v1/{kind}?limit=100{after}");
+            let page = read(self.address, account, &path).expect("a response");
             let page = page.json();
             all.extend(page["data"].as_array().expect("a list").iter().cloned());
             if page["has_more"] == false {
@@ -119,9 +122,10 @@ pub fn free_address() -> SocketAddr {
     listener.local_addr().expect("an address")
 }
 
-/// Reads from the API, as another program with the same key would.
-pub fn read(simulator: SocketAddr, path: &str) -> std::io::Result<Response> {
-    client::get_with(simulator, path, &authorization())
+/// Reads from the API what belongs to our own account or to a connected one, as another program with the same key would.
+pub fn read(simulator: SocketAddr, account: Option<&str>, path: &str) -> std::io::Result<Response> {
+    let account = account.map_or_else(String::new, |account| format!("Stripe-Account: {account}\r\n"));
+    client::get_with(simulator, path, &format!("{}{account}", authorization()))
 }
 
 /// The header with the key, with its line ending.

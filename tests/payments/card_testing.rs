@@ -218,6 +218,13 @@ async fn a_page_on_which_too_many_cards_were_tried_is_closed(world: &World) {
         .read(&format!("checkout/sessions/{}", session_of(&url)))
         .await;
     assert_eq!(session["status"], "expired", "{session}");
+    let networks = world
+        .texts("select network from donations where network is not null")
+        .await;
+    assert!(
+        networks.iter().all(|network| !network.contains("10.1.")),
+        "{networks:?}"
+    );
     // The same network is asked from now on, also at another nonprofit, and others are not.
     let once = uuid::Uuid::now_v7().to_string();
     let fields = [("amount", "5"), ("once", once.as_str())];

@@ -12,6 +12,7 @@ on_both_databases!(
     refunds_and_disputes_on_an_account_of_a_nonprofit_are_entered_without_settlement,
     without_an_account_the_platform_receives_it_or_there_is_no_form,
     events_of_accounts_have_a_secret_of_their_own,
+    a_monthly_gift_is_charged_on_the_account_of_its_nonprofit,
 );
 
 const ACCOUNT: &str = "acct_redcross";
@@ -204,4 +205,82 @@ async fn events_of_accounts_have_a_secret_of_their_own(world: &World) {
     deliver(&bank, 200, &event("right", Some(ACCOUNT)), CONNECT_SECRET).await;
     bank.settle(world).await;
     assert_eq!(world.texts(STATES).await, ["completed"]);
+}
+
+async fn a_monthly_gift_is_charged_on_the_account_of_its_nonprofit(world: &World) {
+    let bank = open(world, true).await;
+    let fields = [
+        ("amount", "25"),
+        ("frequency", "monthly"),
+        ("email", "ada@example.org"),
+    ];
+    let id = session_of(&bank.start(PROFILE, &fields).await);
+    bank.pay(&id, VALID_CARD).await;
+    bank.settle(world).await;
+    assert_eq!(session(&bank, &id, ACCOUNT).await["mode"], "subscription");
+    assert_eq!(world.texts(ENTRIES).await, ["donation 2500"]);
+    let pass = async |days: u64| {
+        world
+            .app
+            .clock
+            .advance(std::time::Duration::from_secs(days * 86_400));
+        bank.control("clock", json!({ "advance": days * 86_400 })).await;
+        bank.settle(world).await;
+    };
+    pass(32).await;
+    assert_eq!(world.texts(ENTRIES).await, vec!["donation 2500"; 2]);
+
+    // The donor changes the amount and the card on the account of the nonprofit.
+    let receipts: Vec<uuid::Uuid> = world
+        .app
+        .db
+        .fetch_scalars(platform::db::query(
+            "select receipt_id from donations order by started_at desc",
+        ))
+        .await
+        .unwrap();
+    let receipt = bank
+        .visitor
+        .get(200, &format!("/donations/{}", receipts[0]))
+        .await
+        .text();
+    assert!(receipt.contains("American National Red Cross"), "{receipt}");
+    let start = receipt.find("/donations/monthly?token=").unwrap();
+    let manage = receipt[start..].split('"').next().unwrap().to_owned();
+    let change = [("action", "amount"), ("amount", "40"), ("cover", "no")];
+    bank.visitor.post(303, &manage, &change).await;
+    let portal = bank.visitor.post(303, &manage, &[("action", "card")]).await;
+    bank.send_form(portal.header("location"), &[("card_number", VALID_CARD)])
+        .await;
+    bank.visitor.get(200, &format!("{manage}&done=card")).await;
+    bank.settle(world).await;
+
+    // A month without events is found by the sweep.
+    bank.send_events_to(None).await;
+    pass(31).await;
+    bank.app.payments().unwrap().sweep().await.unwrap();
+    let expected = ["donation 2500", "donation 2500", "donation 4000"];
+    assert_eq!(world.texts(ENTRIES).await, expected);
+
+    // Another account cannot report payments of this gift.
+    let subscription = bank.read_of(ACCOUNT, "subscriptions").await["data"][0].clone();
+    let metadata = &subscription["metadata"];
+    let forged = json!({
+        "id": "evt_forged", "type": "customer.subscription.deleted", "created": 1, "livemode": false,
+        "account": "acct_other", "data": {"object": {"id": subscription["id"], "metadata": metadata}},
+    });
+    deliver(&bank, 200, &forged.to_string(), CONNECT_SECRET).await;
+    bank.settle(world).await;
+    bank.visitor.post(303, &manage, &[("action", "cancel")]).await;
+    let canceled = bank.read_of(ACCOUNT, "subscriptions?status=all").await;
+    assert_eq!(canceled["data"][0]["status"], "canceled");
+    assert!(
+        bank.read("subscriptions?status=all").await["data"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+    assert!(list_differences(&world.app.db).await.unwrap().is_empty());
+    bank.assert_reconciled().await;
+    crate::cli::server::run(world, &["check"]);
 }

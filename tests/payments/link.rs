@@ -56,15 +56,29 @@ fn report(kind: &str, donation: &str, amount: i64, id: &str) -> Value {
 
 async fn send(client: &Client, expected: u16, app: &App, id: &str, report: &Value, secret: &str) -> Response {
     let (body, now) = (report.to_string(), app.clock.millis() / 1_000);
-    let signature = WebhookSecret::parse(secret)
+    let signature = sign(id, now, &body, secret);
+    send_signed(client, expected, (id, now), &body, &signature).await
+}
+
+fn sign(id: &str, time: i64, body: &str, secret: &str) -> String {
+    WebhookSecret::parse(secret)
         .unwrap()
-        .sign(id, now, body.as_bytes());
-    let time = now.to_string();
+        .sign(id, time, body.as_bytes())
+}
+
+async fn send_signed(
+    client: &Client,
+    expected: u16,
+    (id, time): (&str, i64),
+    body: &str,
+    signature: &str,
+) -> Response {
+    let time = time.to_string();
     let headers = [
         ("content-type", "application/json"),
         ("webhook-id", id),
         ("webhook-timestamp", time.as_str()),
-        ("webhook-signature", signature.as_str()),
+        ("webhook-signature", signature),
     ];
     client
         .send_body(
@@ -72,7 +86,7 @@ async fn send(client: &Client, expected: u16, app: &App, id: &str, report: &Valu
             &Method::POST,
             "/webhooks/link",
             &headers,
-            Body::from(body),
+            Body::from(body.to_owned()),
         )
         .await
 }
@@ -127,6 +141,21 @@ async fn reports_that_are_forged_or_do_not_match_change_nothing(world: &World) {
     )
     .await;
     assert_eq!(response.code(), "invalid_json");
+    // Old, cut off, changed by one byte, for another message, or too large.
+    let (body, now) = (paid.to_string(), app.clock.millis() / 1_000);
+    let good = sign("msg_1", now, &body, SECRET);
+    let old = sign("msg_1", now - 301, &body, SECRET);
+    let large = " ".repeat(1 << 20);
+    for (expected, message, body, signature) in [
+        (400, ("msg_1", now - 301), body.as_str(), &old),
+        (400, ("msg_1", now), &body[..body.len() - 1], &good),
+        (400, ("msg_1", now), &body.replace("2500", "9500"), &good),
+        (400, ("msg_9", now), &body, &good),
+        (413, ("msg_1", now), &large, &sign("msg_1", now, &large, SECRET)),
+    ] {
+        send_signed(&client, expected, message, body, signature).await;
+    }
+    assert_eq!(world.texts("select id from provider_events").await, [""; 0]);
     let less = report("payment.succeeded", &donation, 2_499, "p_2");
     send(&client, 200, &app, "msg_2", &less, SECRET).await;
     let unknown = report(

@@ -13,3 +13,4 @@ mod monthly;
 mod operator;
 mod partner_events;
 mod refunds;
+mod secrets;

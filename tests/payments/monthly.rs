@@ -1,11 +1,13 @@
 //! Monthly gifts by Stripe: every payment is one donation, whatever is lost, doubled or late.
 
 use super::bank::{Bank, PROFILE, VALID_CARD, session_of};
+use crate::api::fundraisers::{Organizer, RED_CROSS, id_of};
 use crate::dashboard::operator::operator;
 use crate::facts::import_facts;
 use crate::world::World;
 use causeway::server::scrape::scrape;
 use giving::monthly::token;
+use platform::clock::rfc3339;
 use platform::mail::Delivery;
 use platform::public_url::PublicUrl;
 use serde_json::{Value, json};
@@ -19,6 +21,7 @@ on_both_databases!(
     a_gift_that_cannot_be_charged_ends_and_its_donor_is_told_why,
     a_donor_changes_pauses_resumes_and_cancels_a_gift,
     a_gift_is_paused_when_its_nonprofit_can_no_longer_receive_donations,
+    a_gift_to_a_fundraiser_goes_on_to_its_nonprofit_when_the_fundraiser_ends,
 );
 
 const DAY: u64 = 86_400;
@@ -411,4 +414,40 @@ async fn a_gift_is_paused_when_its_nonprofit_can_no_longer_receive_donations(wor
     );
     pass(world, &bank, 31).await;
     assert_eq!(world.texts(DONATIONS).await.len(), 1);
+}
+
+async fn a_gift_to_a_fundraiser_goes_on_to_its_nonprofit_when_the_fundraiser_ends(world: &World) {
+    let bank = bank_with_mail(world).await;
+    let organizer = Organizer::new(world).await;
+    let ends_at = rfc3339(world.app.clock.millis() + 10 * DAY as i64 * 1_000);
+    let fundraiser = organizer.create_fundraiser(json!({ "endDate": ends_at })).await;
+    let page = "/american-red-cross/f/spring-run";
+    let fields = [
+        ("amount", "25"),
+        ("frequency", "monthly"),
+        ("email", "ada@example.org"),
+    ];
+    let session = session_of(&bank.start(page, &fields).await);
+    bank.pay(&session, VALID_CARD).await;
+    bank.settle(world).await;
+    pass(world, &bank, 32).await;
+    bank.visitor.get(200, page).await;
+    let form = bank.visitor.get(200, &format!("{page}/give")).await.text();
+    assert_shows(&form, &["This fundraiser is not open"]);
+    // The sweep, which pauses gifts without a recipient, leaves it alone.
+    bank.app.payments().unwrap().sweep().await.unwrap();
+    assert_eq!(world.texts(GIFTS).await, ["active 2500"]);
+    assert_eq!(world.texts(DONATIONS).await, vec!["completed 2500 0"; 2]);
+    let page = bank.visitor.get(200, &link(world).await).await.text();
+    assert_shows(&page, &["Active", "Spring run"]);
+
+    // The nonprofit gets both, and they count for the fundraiser that raised them.
+    let received = "select party_id || ' ' || cast(sum(amount) as text) from ledger_postings \
+         where party = 'nonprofit' group by party_id";
+    let expected = format!("{} 5000", id_of(RED_CROSS));
+    assert_eq!(world.texts(received).await, [expected]);
+    assert_eq!(organizer.raised(&fundraiser).await["raised"], 5_000);
+    pass(world, &bank, 31).await;
+    assert_eq!(world.texts(DONATIONS).await, vec!["completed 2500 0"; 3]);
+    bank.assert_reconciled().await;
 }

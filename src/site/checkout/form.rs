@@ -154,7 +154,7 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form, query: &s
     let layout = Layout::new(Section::Other);
     let meta = meta(app, &layout, &target);
     Ok(DonationForm {
-        frequency_note: frequency_note(app, &target, &link),
+        frequency_note: frequency_note(app, &link),
         method_note: link
             .missing_method
             .map(|method| fill(layout.p.give.other_method, &[("method", method)])),
@@ -194,10 +194,10 @@ fn recipient_note(app: &App, target: &Target) -> Option<String> {
 }
 
 /// Says why the frequency that a link asks for is not offered.
-fn frequency_note(app: &App, target: &Target, link: &DonateLink) -> Option<&'static str> {
+fn frequency_note(app: &App, link: &DonateLink) -> Option<&'static str> {
     let t = &Layout::new(Section::Other).p.give;
     match link.frequency {
-        Frequency::Monthly => (!offers_monthly(app, target)).then_some(t.only_once),
+        Frequency::Monthly => (!app.config.giving.offers_monthly()).then_some(t.only_once),
         Frequency::Yearly => Some(t.not_yearly),
         Frequency::Once => None,
     }
@@ -222,7 +222,7 @@ fn meta(app: &App, layout: &Layout, target: &Target) -> Meta {
 fn form(app: &App, target: &Target, link: &DonateLink, once: Uuid) -> Form {
     let t = &Layout::new(Section::Other).p.give;
     let mut fields = vec![Field::amounts(t.amount, link.amounts(app.config.amounts))];
-    if offers_monthly(app, target) {
+    if app.config.giving.offers_monthly() {
         let choices = vec![
             Choice::new(ONCE, t.once, ""),
             Choice::new(MONTHLY, t.monthly, t.monthly_hint),
@@ -302,7 +302,7 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
     let valid = validate(app.config.amounts, &target, &link, data, &mut form);
     let dedication = dedication::parse(data, &mut form);
     // Without it, the donor could neither change nor cancel the gift.
-    if is_monthly(app, &target, data) && data.trimmed("email").is_empty() {
+    if is_monthly(app, data) && data.trimmed("email").is_empty() {
         form.add_error("email", Layout::new(Section::Other).p.give.monthly_needs_email);
     }
     let (Some((amount, email)), Some(token), false) = (valid, token, form.has_errors()) else {
@@ -330,7 +330,7 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
         partner: attribute(app, &link).await?,
         designation: Some(link.designation).filter(|text| !text.is_empty()),
         dedication,
-        is_monthly: is_monthly(app, &target, data),
+        is_monthly: is_monthly(app, data),
     };
     let mut new = new.into_donation(&app.secret, &app.config.giving, app.clock.millis());
     // A form that is sent twice starts one donation and counts once.
@@ -359,15 +359,10 @@ async fn start(app: &App, client: Client, target: Target, query: &str, data: &Fo
     Ok(redirect_to_donation(new.receipt_id, embedder.as_ref()))
 }
 
-/// Returns whether a donor can give every month. A nonprofit that is charged on its own account offers single donations.
-fn offers_monthly(app: &App, target: &Target) -> bool {
-    app.config.giving.offers_monthly() && target.account.is_none()
-}
-
 /// Returns whether the form asks for a monthly gift, and can.
-fn is_monthly(app: &App, target: &Target, data: &FormData) -> bool {
+fn is_monthly(app: &App, data: &FormData) -> bool {
     let asked = Frequency::parse(data.text("frequency"));
-    asked == Frequency::Monthly && offers_monthly(app, target)
+    asked == Frequency::Monthly && app.config.giving.offers_monthly()
 }
 
 /// Fails if the network of the client has started too many donations within a minute.

@@ -86,7 +86,11 @@ pub async fn refresh(payments: Option<Payments<'_>>, gift: MonthlyGift) -> Resul
     let (Some(payments), Some(subscription)) = (payments, &gift.status.subscription) else {
         return Ok(gift);
     };
-    match payments.refresh_subscription(subscription, Urgency::Donor).await {
+    let account = gift.account.as_deref();
+    match payments
+        .refresh_subscription(subscription, account, Urgency::Donor)
+        .await
+    {
         Ok(refreshed) => Ok(refreshed.unwrap_or(gift)),
         Err(PaymentError::Stripe(error)) => {
             tracing::warn!(%error, gift = %gift.id, "could not ask Stripe about a monthly gift");
@@ -105,9 +109,11 @@ pub async fn card_page(
 ) -> Result<Option<String>, ChangeError> {
     match (&gift.status.customer, payments) {
         _ if gift.status.state == State::Canceled => Err(ChangeError::Canceled),
-        (Some(customer), Some(payments)) if payments.mode == gift.mode => {
-            Ok(Some(payments.open_portal(customer, return_url).await?))
-        }
+        (Some(customer), Some(payments)) if payments.mode == gift.mode => Ok(Some(
+            payments
+                .open_portal(customer, gift.account.as_deref(), return_url)
+                .await?,
+        )),
         (Some(_), _) => Err(ChangeError::OtherProvider),
         (None, _) => Ok(None),
     }

@@ -93,6 +93,8 @@ pub struct MonthlyGift {
     pub mode: Mode,
     pub nonprofit: NonprofitId,
     pub fundraiser: Option<FundraiserId>,
+    /// The nonprofit's own account at Stripe, if that is charged.
+    pub account: Option<String>,
     pub started_at: i64,
     pub status: Status,
     /// The newest invoice of Stripe that was looked at.

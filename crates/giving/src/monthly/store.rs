@@ -13,7 +13,8 @@ macro_rules! gifts {
         concat!(
             "select g.id, g.provider, g.livemode, g.state, g.cause, g.nonprofit_id, g.fundraiser_id, g.amount, g.covered, ",
             "g.subscription, g.customer, g.started_at, g.next_at, g.resumes_at, g.canceled_at, g.failed_invoice, ",
-            "g.failed_attempts, g.failure, g.next_attempt_at, g.card_expires_at, g.last_invoice, g.seen_at ",
+            "g.failed_attempts, g.failure, g.next_attempt_at, g.card_expires_at, g.last_invoice, g.seen_at, ",
+            "(select d.account from donations d where d.id = g.id) as account ",
             "from monthly_gifts g ",
             $rest
         )
@@ -81,6 +82,7 @@ struct GiftRow {
     card_expires_at: Option<i64>,
     last_invoice: Option<String>,
     seen_at: i64,
+    account: Option<String>,
 }
 
 from_row!(GiftRow {
@@ -106,6 +108,7 @@ from_row!(GiftRow {
     card_expires_at,
     last_invoice,
     seen_at,
+    account,
 });
 
 fn gift(row: GiftRow) -> Option<MonthlyGift> {
@@ -121,6 +124,7 @@ fn gift(row: GiftRow) -> Option<MonthlyGift> {
         mode: if row.livemode { Mode::Live } else { Mode::Test },
         nonprofit: NonprofitId(row.nonprofit_id),
         fundraiser: row.fundraiser_id.map(FundraiserId),
+        account: row.account,
         started_at: row.started_at,
         last_invoice: row.last_invoice,
         status: Status {

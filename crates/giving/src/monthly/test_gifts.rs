@@ -23,6 +23,7 @@ impl Settlement<'_> {
             mode: donation.mode,
             nonprofit: donation.nonprofit,
             fundraiser: donation.fundraiser,
+            account: None,
             started_at: now,
             status: Status {
                 state: State::Active,

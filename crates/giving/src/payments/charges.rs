@@ -45,7 +45,7 @@ impl Payments<'_> {
                 }
             }
             Some("complete") if session.subscription.is_some() => {
-                self.apply_monthly_session(id, &session, urgency).await?;
+                self.apply_monthly_session(id, &session, account, urgency).await?;
             }
             Some("complete") => {
                 let session = match &session.payment_intent {
@@ -61,14 +61,22 @@ impl Payments<'_> {
     }
 
     /// Enters the monthly gift that a session started. Its first invoice is the donation.
-    async fn apply_monthly_session(self, id: Uuid, session: &Session, urgency: Urgency) -> Result<()> {
+    async fn apply_monthly_session(
+        self,
+        id: Uuid,
+        session: &Session,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<()> {
         let (db, now) = (self.settlement.db, self.settlement.clock.millis());
         match (&session.invoice, &session.subscription) {
             (Some(invoice), _) if session.payment_status == "paid" => {
-                self.refresh_invoice(invoice.id(), urgency).await?;
+                self.refresh_invoice(invoice.id(), account, urgency).await?;
             }
             (_, Some(subscription)) => {
-                let gift = self.refresh_subscription(subscription.id(), urgency).await?;
+                let gift = self
+                    .refresh_subscription(subscription.id(), account, urgency)
+                    .await?;
                 let is_over = gift
                     .as_ref()
                     .is_some_and(|gift| gift.status.state == monthly::State::Canceled);

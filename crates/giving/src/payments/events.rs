@@ -159,12 +159,12 @@ impl Payments<'_> {
             Some(Topic::Charge) => self.apply_charge(&parse(object)?, account, Urgency::Sweep).await,
             Some(Topic::Refund) => self.refresh_refund(&id, account, Urgency::Sweep).await,
             Some(Topic::Dispute) => self.refresh_dispute(&id, account, Urgency::Sweep).await,
-            // Monthly gifts are charged on our own account.
-            Some(Topic::Invoice) if account.is_none() => self.refresh_invoice(&id, Urgency::Sweep).await,
-            Some(Topic::Subscription) if account.is_none() => {
-                self.refresh_subscription(&id, Urgency::Sweep).await.map(drop)
-            }
-            Some(Topic::Invoice | Topic::Subscription) | None => Ok(()),
+            Some(Topic::Invoice) => self.refresh_invoice(&id, account, Urgency::Sweep).await,
+            Some(Topic::Subscription) => self
+                .refresh_subscription(&id, account, Urgency::Sweep)
+                .await
+                .map(drop),
+            None => Ok(()),
         }
     }
 
@@ -193,12 +193,9 @@ impl Payments<'_> {
             }
             Some(Topic::Refund) => self.refresh_refund(id, account, urgency).await,
             Some(Topic::Dispute) => self.refresh_dispute(id, account, urgency).await,
-            // Monthly gifts are charged on our own account.
-            Some(Topic::Invoice) if account.is_none() => self.refresh_invoice(id, urgency).await,
-            Some(Topic::Subscription) if account.is_none() => {
-                self.refresh_subscription(id, urgency).await.map(drop)
-            }
-            Some(Topic::Invoice | Topic::Subscription) | None => Ok(()),
+            Some(Topic::Invoice) => self.refresh_invoice(id, account, urgency).await,
+            Some(Topic::Subscription) => self.refresh_subscription(id, account, urgency).await.map(drop),
+            None => Ok(()),
         }
     }
 

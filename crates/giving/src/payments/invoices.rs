@@ -16,13 +16,18 @@ const FIRST: &str = "subscription_create";
 
 impl Payments<'_> {
     /// Enters what became of an invoice: it was paid, or could not be collected.
-    pub(crate) async fn refresh_invoice(self, id: &str, urgency: Urgency) -> Result<()> {
-        let invoice = self.stripe.find_invoice(id, urgency).await?;
+    pub(crate) async fn refresh_invoice(
+        self,
+        id: &str,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<()> {
+        let invoice = self.stripe.find_invoice(id, account, urgency).await?;
         let Some((gift, subscription)) = self.own_gift(&invoice) else {
             return Ok(());
         };
-        self.refresh_subscription(&subscription, urgency).await?;
-        self.enter_invoice(gift, &invoice, urgency).await
+        self.refresh_subscription(&subscription, account, urgency).await?;
+        self.enter_invoice(gift, &invoice, account, urgency).await
     }
 
     /// Returns the gift and the subscription of an invoice, if this store wrote its metadata.
@@ -42,7 +47,13 @@ impl Payments<'_> {
     }
 
     /// Records the donation that an invoice paid, once.
-    async fn enter_invoice(self, gift: Uuid, invoice: &Invoice, urgency: Urgency) -> Result<()> {
+    async fn enter_invoice(
+        self,
+        gift: Uuid,
+        invoice: &Invoice,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<()> {
         let db = self.settlement.db;
         if invoice.status.as_deref() != Some("paid") || invoice.amount_paid <= 0 {
             return Ok(());
@@ -50,7 +61,7 @@ impl Payments<'_> {
         let Some(intent) = invoice.payment_intent() else {
             return Ok(());
         };
-        let intent = self.stripe.find_payment_intent(intent, urgency).await?;
+        let intent = self.stripe.find_payment_intent(intent, account, urgency).await?;
         let Some(charge) = intent.latest_charge.as_ref().and_then(Reference::object) else {
             return Ok(());
         };
@@ -58,10 +69,11 @@ impl Payments<'_> {
         if id != gift
             && invoice.currency == CURRENCY
             && let Some(first) = checkout::find(db, gift).await?
+            && first.account.as_deref() == account
         {
             self.insert_donation(&first, invoice).await?;
         }
-        self.apply_charge_to(id, charge, None, urgency).await
+        self.apply_charge_to(id, charge, account, urgency).await
     }
 
     async fn insert_donation(self, first: &Donation, invoice: &Invoice) -> Result<()> {
@@ -93,17 +105,17 @@ impl Payments<'_> {
         let Some(intent) = charge.payment_intent.as_ref().filter(|_| !is_known) else {
             return Ok(());
         };
-        // Monthly gifts are charged on our own account.
-        if account.is_some() || self.own_donation(&charge.metadata).is_some() {
+        if self.own_donation(&charge.metadata).is_some() {
             return Ok(());
         }
         for payment in self
             .stripe
-            .list_invoice_payments(intent.id(), urgency)
+            .list_invoice_payments(intent.id(), account, urgency)
             .await?
             .data
         {
-            self.refresh_invoice(payment.invoice.id(), urgency).await?;
+            self.refresh_invoice(payment.invoice.id(), account, urgency)
+                .await?;
         }
         Ok(())
     }
@@ -111,7 +123,8 @@ impl Payments<'_> {
     /// Enters the payments of a gift whose events were lost.
     pub(crate) async fn enter_missed_invoices(self, gift: &MonthlyGift, subscription: &str) -> Result<()> {
         let db = self.settlement.db;
-        let paid = self.stripe.list_paid_invoices(subscription).await?;
+        let account = gift.account.as_deref();
+        let paid = self.stripe.list_paid_invoices(subscription, account).await?;
         // The newest is first; those up to the one that was last looked at are known.
         let known = gift.last_invoice.as_deref();
         let missed = paid
@@ -123,8 +136,12 @@ impl Payments<'_> {
             let donation = checkout::find(db, id).await?;
             if donation.is_none_or(|donation| donation.entry.is_none()) {
                 // Read again, with its payments.
-                let invoice = self.stripe.find_invoice(&invoice.id, Urgency::Sweep).await?;
-                self.enter_invoice(gift.id, &invoice, Urgency::Sweep).await?;
+                let invoice = self
+                    .stripe
+                    .find_invoice(&invoice.id, account, Urgency::Sweep)
+                    .await?;
+                self.enter_invoice(gift.id, &invoice, account, Urgency::Sweep)
+                    .await?;
             }
         }
         if let Some(newest) = paid.data.first() {

@@ -28,30 +28,33 @@ impl Payments<'_> {
     pub(crate) async fn refresh_subscription(
         self,
         id: &str,
+        account: Option<&str>,
         urgency: Urgency,
     ) -> Result<Option<MonthlyGift>> {
         let mut at = self.settlement.clock.millis();
-        let mut subscription = self.stripe.find_subscription(id, urgency).await?;
+        let mut subscription = self.stripe.find_subscription(id, account, urgency).await?;
         let Some(gift) = self.own_donation(&subscription.metadata) else {
             return Ok(None);
         };
         let is_same_mode = subscription.livemode != self.mode.is_test();
         let first = checkout::find(self.settlement.db, gift).await?;
-        let Some(first) = first.filter(|first| is_same_mode && first.starts_monthly_gift()) else {
+        let first = first.filter(|first| first.account.as_deref() == account && first.starts_monthly_gift());
+        let Some(first) = first.filter(|_| is_same_mode) else {
             return Ok(None);
         };
-        if self.use_new_card(&subscription, urgency).await? {
+        if self.use_new_card(&subscription, account, urgency).await? {
             at = self.settlement.clock.millis();
-            subscription = self.stripe.find_subscription(id, urgency).await?;
+            subscription = self.stripe.find_subscription(id, account, urgency).await?;
         }
         let known = store::find(self.settlement.db, gift).await?;
-        let status = self.status_of(&subscription, urgency).await?;
+        let status = self.status_of(&subscription, account, urgency).await?;
         let gift = MonthlyGift {
             id: gift,
             provider: NAME.to_owned(),
             mode: self.mode,
             nonprofit: first.nonprofit,
             fundraiser: first.fundraiser,
+            account: first.account,
             started_at: subscription.created.saturating_mul(1_000),
             status,
             last_invoice: known.and_then(|known| known.last_invoice),
@@ -62,7 +65,12 @@ impl Payments<'_> {
 
     /// Charges the card that the donor has entered on Stripe's page from now on, and the open invoice with it. Stripe's page
     /// may change only the card of the customer, who has none before. Returns whether something may have changed.
-    async fn use_new_card(self, subscription: &Subscription, urgency: Urgency) -> Result<bool> {
+    async fn use_new_card(
+        self,
+        subscription: &Subscription,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<bool> {
         let own = subscription.default_payment_method.as_ref().map(Reference::id);
         let Some(card) = customers_card(subscription).filter(|_| subscription.status != "canceled") else {
             return Ok(false);
@@ -77,7 +85,7 @@ impl Payments<'_> {
             // The same card is tried once for an invoice, whatever is repeated.
             let key = format!("{}-{}", invoice.id, card.id);
             let form = Form::new().set("payment_method", &card.id);
-            match self.stripe.pay_invoice(&invoice.id, form, key).await {
+            match self.stripe.pay_invoice(&invoice.id, account, form, key).await {
                 Err(error) if error.is_refused() => {
                     tracing::info!(%error, invoice = invoice.id, "a new card was declined");
                 }
@@ -91,12 +99,17 @@ impl Payments<'_> {
         let key = format!("{}-{}", subscription.id, card.id);
         let id = &subscription.id;
         self.stripe
-            .update_subscription(id, form, key, Urgency::Donor)
+            .update_subscription(id, account, form, key, Urgency::Donor)
             .await?;
         Ok(true)
     }
 
-    async fn status_of(self, subscription: &Subscription, urgency: Urgency) -> Result<Status> {
+    async fn status_of(
+        self,
+        subscription: &Subscription,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<Status> {
         let (state, cause) = state_of(subscription);
         let item = subscription.items.data.first();
         let amount = item.map_or(0, |item| {
@@ -124,20 +137,25 @@ impl Payments<'_> {
             canceled_at: subscription
                 .canceled_at
                 .map(|seconds| seconds.saturating_mul(1_000)),
-            failure: self.failure_of(subscription, urgency).await?,
+            failure: self.failure_of(subscription, account, urgency).await?,
             card_expires_at: card.and_then(|card| dates::card_expiry(card.exp_year, card.exp_month)),
         })
     }
 
     /// Returns why the latest invoice could not be collected. A bank debit that is not confirmed yet may still be.
-    async fn failure_of(self, subscription: &Subscription, urgency: Urgency) -> Result<Option<Failure>> {
+    async fn failure_of(
+        self,
+        subscription: &Subscription,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<Option<Failure>> {
         let Some(invoice) = latest_invoice(subscription).filter(|invoice| is_failed(subscription, invoice))
         else {
             return Ok(None);
         };
         let mut reason = String::new();
         if let Some(intent) = invoice.payment_intent() {
-            let intent = self.stripe.find_payment_intent(intent, urgency).await?;
+            let intent = self.stripe.find_payment_intent(intent, account, urgency).await?;
             if intent.status == "processing" {
                 return Ok(None);
             }
@@ -157,8 +175,10 @@ impl Payments<'_> {
     }
 
     /// Ends a gift whose first payment failed, unless Stripe will try again by itself or the donor's bank has yet to confirm.
-    pub(crate) async fn give_up_gift(self, subscription: &str) -> Result<()> {
-        let gift = self.refresh_subscription(subscription, Urgency::Sweep).await?;
+    pub(crate) async fn give_up_gift(self, subscription: &str, account: Option<&str>) -> Result<()> {
+        let gift = self
+            .refresh_subscription(subscription, account, Urgency::Sweep)
+            .await?;
         let gift = gift.filter(|gift| gift.status.state != State::Canceled);
         let failure = gift.and_then(|gift| gift.status.failure);
         if failure.is_none_or(|failure| failure.next_attempt_at.is_some()) {
@@ -168,9 +188,9 @@ impl Payments<'_> {
         let form = Form::new().set(&format!("metadata[{CAUSE}]"), Cause::Payment.as_str());
         let key = format!("{subscription}-give-up");
         self.stripe
-            .update_subscription(subscription, form, key, Urgency::Sweep)
+            .update_subscription(subscription, account, form, key, Urgency::Sweep)
             .await?;
-        Ok(self.stripe.cancel_subscription(subscription).await?)
+        Ok(self.stripe.cancel_subscription(subscription, account).await?)
     }
 
     /// Changes a gift as its donor asks, and stores what it is then.
@@ -178,9 +198,10 @@ impl Payments<'_> {
         let Some(id) = &gift.status.subscription else {
             return Ok(());
         };
+        let account = gift.account.as_deref();
         match change {
             Change::Amount { amount, covered } => {
-                let subscription = self.stripe.find_subscription(id, Urgency::Donor).await?;
+                let subscription = self.stripe.find_subscription(id, account, Urgency::Donor).await?;
                 if let Some(item) = subscription.items.data.first() {
                     let form = Form::new()
                         .set("items[0][id]", &item.id)
@@ -191,7 +212,7 @@ impl Payments<'_> {
                         .set("items[0][price_data][unit_amount]", amount.get())
                         .set("proration_behavior", "none")
                         .set(&format!("metadata[{COVERED}]"), covered.get());
-                    self.update_subscription(id, form).await?;
+                    self.update_subscription(id, account, form).await?;
                 }
             }
             Change::Pause { months } => {
@@ -204,40 +225,48 @@ impl Payments<'_> {
                     .set("pause_collection[behavior]", "void")
                     .set("pause_collection[resumes_at]", resumes_at)
                     .set(&format!("metadata[{CAUSE}]"), "");
-                self.update_subscription(id, form).await?;
+                self.update_subscription(id, account, form).await?;
             }
             Change::Resume => {
                 let form = Form::new()
                     .set("pause_collection", "")
                     .set(&format!("metadata[{CAUSE}]"), "");
-                self.update_subscription(id, form).await?;
-                let subscription = self.stripe.find_subscription(id, Urgency::Donor).await?;
+                self.update_subscription(id, account, form).await?;
+                let subscription = self.stripe.find_subscription(id, account, Urgency::Donor).await?;
                 if subscription.status == "paused" {
-                    self.stripe.resume_subscription(id, new_key()).await?;
+                    self.stripe.resume_subscription(id, account, new_key()).await?;
                 }
             }
-            Change::Cancel => self.stripe.cancel_subscription(id).await?,
+            Change::Cancel => self.stripe.cancel_subscription(id, account).await?,
         }
-        self.refresh_subscription(id, Urgency::Donor).await?;
+        self.refresh_subscription(id, account, Urgency::Donor).await?;
         Ok(())
     }
 
-    async fn update_subscription(self, id: &str, form: Form) -> Result<()> {
+    async fn update_subscription(self, id: &str, account: Option<&str>, form: Form) -> Result<()> {
         let updated = self
             .stripe
-            .update_subscription(id, form, new_key(), Urgency::Donor);
+            .update_subscription(id, account, form, new_key(), Urgency::Donor);
         Ok(updated.await?)
     }
 
     /// Returns the URL of the page where a donor enters a new card.
-    pub(crate) async fn open_portal(self, customer: &str, return_url: &str) -> Result<String> {
+    pub(crate) async fn open_portal(
+        self,
+        customer: &str,
+        account: Option<&str>,
+        return_url: &str,
+    ) -> Result<String> {
         let form = Form::new()
             .set("customer", customer)
             .set("return_url", return_url)
             .set("flow_data[type]", "payment_method_update")
             .set("flow_data[after_completion][type]", "redirect")
             .set("flow_data[after_completion][redirect][return_url]", return_url);
-        let session = self.stripe.create_portal_session(form, new_key()).await?;
+        let session = self
+            .stripe
+            .create_portal_session(form, new_key(), account)
+            .await?;
         Ok(session.url)
     }
 
@@ -260,16 +289,21 @@ impl Payments<'_> {
         let Some(id) = gift.status.subscription.clone() else {
             return Ok(());
         };
+        let account = gift.account.as_deref();
         let may_charge = matches!(gift.status.state, State::Active | State::PastDue);
         if may_charge && !self.settlement.can_receive(&gift).await? {
             let form = Form::new()
                 .set("pause_collection[behavior]", "void")
                 .set(&format!("metadata[{CAUSE}]"), Cause::Recipient.as_str());
             self.stripe
-                .update_subscription(&id, form, new_key(), Urgency::Sweep)
+                .update_subscription(&id, account, form, new_key(), Urgency::Sweep)
                 .await?;
         }
-        if self.refresh_subscription(&id, Urgency::Sweep).await?.is_some() {
+        if self
+            .refresh_subscription(&id, account, Urgency::Sweep)
+            .await?
+            .is_some()
+        {
             self.enter_missed_invoices(&gift, &id).await?;
         }
         Ok(())

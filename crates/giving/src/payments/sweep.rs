@@ -91,7 +91,7 @@ impl Payments<'_> {
         let is_too_old = age > MAX_FAILED_MILLIS;
         if let (true, State::Failed, Some(subscription)) = (is_too_old, donation.state, &session.subscription)
         {
-            self.give_up_gift(subscription.id()).await?;
+            self.give_up_gift(subscription.id(), account).await?;
         }
         let is_given_up = is_too_old && session.was_refused();
         self.apply_session(session, account, Urgency::Sweep).await?;

@@ -10,7 +10,7 @@ use super::objects::{
     PaymentIntent, PortalSession, Refund, Session, Subscription, WebhookEndpoint,
 };
 use super::pacing::{Pacer, Urgency};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE};
+use reqwest::header::{CONTENT_TYPE, DATE};
 use reqwest::{Method, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -196,12 +196,13 @@ impl Client {
     pub(crate) async fn find_payment_intent(
         &self,
         id: &str,
+        account: Option<&str>,
         urgency: Urgency,
     ) -> Result<PaymentIntent, StripeError> {
         let form = Form::new().set("expand[0]", "latest_charge.balance_transaction");
         let path = format!("/v1/payment_intents/{id}");
-        self.read(Call::get("find payment intent", path, form, urgency))
-            .await
+        let call = Call::get("find payment intent", path, form, urgency);
+        self.read(call.on_behalf_of(account)).await
     }
 
     /// Finds a charge, with its balance transaction.
@@ -290,6 +291,7 @@ impl Client {
     pub(crate) async fn find_subscription(
         &self,
         id: &str,
+        account: Option<&str>,
         urgency: Urgency,
     ) -> Result<Subscription, StripeError> {
         let form = Form::new()
@@ -297,14 +299,15 @@ impl Client {
             .set("expand[1]", "customer.invoice_settings.default_payment_method")
             .set("expand[2]", "latest_invoice.payments");
         let path = format!("/v1/subscriptions/{id}");
-        self.read(Call::get("find subscription", path, form, urgency))
-            .await
+        let call = Call::get("find subscription", path, form, urgency);
+        self.read(call.on_behalf_of(account)).await
     }
 
     /// Changes a subscription.
     pub(crate) async fn update_subscription(
         &self,
         id: &str,
+        account: Option<&str>,
         form: Form,
         key: String,
         urgency: Urgency,
@@ -314,68 +317,93 @@ impl Client {
             urgency,
             ..Call::post("update subscription", path, form, key)
         };
-        self.send(&call).await.map(drop)
+        self.send(&call.on_behalf_of(account)).await.map(drop)
     }
 
     /// Resumes a subscription that Stripe has paused because it could not be collected.
-    pub(crate) async fn resume_subscription(&self, id: &str, key: String) -> Result<(), StripeError> {
+    pub(crate) async fn resume_subscription(
+        &self,
+        id: &str,
+        account: Option<&str>,
+        key: String,
+    ) -> Result<(), StripeError> {
         let path = format!("/v1/subscriptions/{id}/resume");
         let form = Form::new().set("billing_cycle_anchor", "now");
         let call = Call::post("resume subscription", path, form, key);
-        self.send(&call).await.map(drop)
+        self.send(&call.on_behalf_of(account)).await.map(drop)
     }
 
     /// Cancels a subscription at once. It is no error if it was canceled before.
-    pub(crate) async fn cancel_subscription(&self, id: &str) -> Result<(), StripeError> {
+    pub(crate) async fn cancel_subscription(
+        &self,
+        id: &str,
+        account: Option<&str>,
+    ) -> Result<(), StripeError> {
         let path = format!("/v1/subscriptions/{id}");
         let call = Call {
             method: Method::DELETE,
             ..Call::get("cancel subscription", path, Form::new(), Urgency::Donor)
         };
-        match self.send(&call).await {
+        match self.send(&call.on_behalf_of(account)).await {
             Err(error) if error.is_not_found() => Ok(()),
             sent => sent.map(drop),
         }
     }
 
     /// Finds an invoice, with its payments.
-    pub(crate) async fn find_invoice(&self, id: &str, urgency: Urgency) -> Result<Invoice, StripeError> {
+    pub(crate) async fn find_invoice(
+        &self,
+        id: &str,
+        account: Option<&str>,
+        urgency: Urgency,
+    ) -> Result<Invoice, StripeError> {
         let form = Form::new().set("expand[0]", "payments");
         let path = format!("/v1/invoices/{id}");
-        self.read(Call::get("find invoice", path, form, urgency)).await
+        let call = Call::get("find invoice", path, form, urgency);
+        self.read(call.on_behalf_of(account)).await
     }
 
     /// Lists the newest paid invoices of a subscription.
-    pub(crate) async fn list_paid_invoices(&self, subscription: &str) -> Result<List<Invoice>, StripeError> {
+    pub(crate) async fn list_paid_invoices(
+        &self,
+        subscription: &str,
+        account: Option<&str>,
+    ) -> Result<List<Invoice>, StripeError> {
         let form = Form::new()
             .set("subscription", subscription)
             .set("status", "paid")
             .set("limit", PAGE_SIZE);
         let path = "/v1/invoices".to_owned();
-        self.read(Call::get("list invoices", path, form, Urgency::Sweep))
-            .await
+        let call = Call::get("list invoices", path, form, Urgency::Sweep);
+        self.read(call.on_behalf_of(account)).await
     }
 
     /// Tries to collect an open invoice now.
-    pub(crate) async fn pay_invoice(&self, id: &str, form: Form, key: String) -> Result<(), StripeError> {
+    pub(crate) async fn pay_invoice(
+        &self,
+        id: &str,
+        account: Option<&str>,
+        form: Form,
+        key: String,
+    ) -> Result<(), StripeError> {
         let path = format!("/v1/invoices/{id}/pay");
-        self.send(&Call::post("pay invoice", path, form, key))
-            .await
-            .map(drop)
+        let call = Call::post("pay invoice", path, form, key);
+        self.send(&call.on_behalf_of(account)).await.map(drop)
     }
 
     /// Lists the invoices that a payment intent pays.
     pub(crate) async fn list_invoice_payments(
         &self,
         payment_intent: &str,
+        account: Option<&str>,
         urgency: Urgency,
     ) -> Result<List<InvoicePayment>, StripeError> {
         let form = Form::new()
             .set("payment[type]", "payment_intent")
             .set("payment[payment_intent]", payment_intent);
         let path = "/v1/invoice_payments".to_owned();
-        self.read(Call::get("list invoice payments", path, form, urgency))
-            .await
+        let call = Call::get("list invoice payments", path, form, urgency);
+        self.read(call.on_behalf_of(account)).await
     }
 
     /// Creates a visit of the page where a customer replaces the card.
@@ -383,10 +411,11 @@ impl Client {
         &self,
         form: Form,
         key: String,
+        account: Option<&str>,
     ) -> Result<PortalSession, StripeError> {
         let path = "/v1/billing_portal/sessions".to_owned();
-        self.read(Call::post("create portal session", path, form, key))
-            .await
+        let call = Call::post("create portal session", path, form, key);
+        self.read(call.on_behalf_of(account)).await
     }
 
     /// Finds a dispute.
@@ -496,7 +525,7 @@ impl Client {
         let mut request = self
             .http
             .request(call.method.clone(), url)
-            .header(AUTHORIZATION, format!("Bearer {}", self.key.expose_secret()))
+            .bearer_auth(self.key.expose_secret())
             .header("stripe-version", VERSION);
         if has_body {
             request = request
