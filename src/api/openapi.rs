@@ -29,13 +29,14 @@ use utoipa_axum::routes;
     info(
         title = "Causeway",
         description = "A directory of nonprofits: look up nonprofits, search on every keystroke, browse by cause, and run fundraisers. Guides with samples in six languages, and a console to try each endpoint, are under /developers on every server.",
-        contact(name = "The operator of this server", url = "/developers"),
+        contact(name = "The operator of this server", url = "https://causeway.example/developers"),
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
     servers((url = "/", description = "The server that this description comes from.")),
     tags(
         (name = "nonprofits", description = "Look up, search and browse nonprofits. A public key is enough."),
         (name = "webhooks", description = "Learn of donations and changes: webhook endpoints, and the log of events. All take a private key."),
+        (name = "events", description = "The requests that webhooks make to your endpoint, one for each type of event."),
         (name = "fundraisers", description = "Read fundraisers with a public key; create and change those of your account with a private key."),
     ),
     components(schemas(
