@@ -12,7 +12,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh clients/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test test-quick cluster faults fault-ledger fault-journal fault-webhooks fault-backup fault-payments hostile card-testing fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-docs test-reconcile clients test-mcp test-properties test-doubles
+.PHONY: help run build test test-quick cluster faults fault-ledger fault-journal fault-webhooks fault-backup fault-payments hostile card-testing fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-generators test-docs test-reconcile clients test-mcp test-properties test-doubles
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -34,6 +34,9 @@ test-quick: ## Run the tests that need no browser and kill no server, on SQLite 
 
 test-clients: ## Test the clients in clients/ against the server, on SQLite and PostgreSQL, and install their packages
 	tests/with-services.sh tests/clients.sh
+
+test-generators: ## Generate clients in six languages from openapi.json with openapi-generator; needs Java, takes minutes
+	tests/generators.sh
 
 test-reconcile: ## Answer the requests of OpenRefine, and validate the answers with the published schemas of the Reconciliation API
 	tests/with-services.sh sh -c 'folder=$$(tests/reconciliation.sh) && \

@@ -38,6 +38,7 @@ use utoipa_axum::routes;
     tags(
         (name = "nonprofits", description = "Look up, search and browse nonprofits. A public key is enough."),
         (name = "webhooks", description = "Learn of donations and changes: webhook endpoints, and the log of events. All take a private key."),
+        (name = "events", description = "The requests that webhooks make to your endpoint, one for each type of event."),
         (name = "fundraisers", description = "Read fundraisers with a public key; create and change those of your account with a private key."),
     ),
     components(schemas(

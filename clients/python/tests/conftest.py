@@ -1,5 +1,6 @@
 """Servers for the tests: the real binary on a free port with a temporary folder, and a proxy that makes errors."""
 
+import asyncio
 import http.client
 import http.server
 import json
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from causeway_client import AsyncCauseway, Causeway
 
 
 @dataclass
@@ -92,7 +95,10 @@ class Proxy:
 
 @pytest.fixture
 def proxy(server: Server) -> Iterator[Proxy]:
-    """A proxy for the server. A fault is a status with a Retry-After, or "break", "lose" (the answer), or an event to wait for."""
+    """A proxy for the server.
+
+    A fault is a status with a Retry-After, the body of a success, "break", "lose" (the answer), or an event to wait for.
+    """
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -110,11 +116,13 @@ def proxy(server: Server) -> Iterator[Proxy]:
                 status, retry_after = fault
                 content = json.dumps({"code": "test", "detail": "A test error."}).encode()
                 headers = {"Retry-After": retry_after} if retry_after else {}
+            elif isinstance(fault, bytes):
+                status, content, headers = 200, fault, {"X-Request-Id": "req-1"}
             else:
                 connection = http.client.HTTPConnection(server.base_url.removeprefix("http://"))
                 connection.request(self.command, self.path, body, dict(self.headers))
                 answer = connection.getresponse()
-                status, content, headers = answer.status, answer.read(), {}
+                status, content, headers = answer.status, answer.read(), {"X-Request-Id": answer.headers["X-Request-Id"]}
                 connection.close()
             self.close_connection = fault == "lose"
             if fault == "lose":
@@ -143,3 +151,23 @@ def proxy(server: Server) -> Iterator[Proxy]:
     listener.shutdown()
     thread.join()
     listener.server_close()
+
+
+Call = Callable[..., Any]
+
+
+@pytest.fixture(params=["sync", "async"])
+def call(request: pytest.FixtureRequest, server: Server, proxy: Proxy) -> Call:
+    """Calls a method of either client through the proxy."""
+
+    def call_sync(method: str, *arguments: Any, options: Any = None, **named: Any) -> Any:
+        with Causeway(proxy.base_url, **server.keys).with_options(**(options or {})) as client:
+            return getattr(client, method)(*arguments, **named)
+
+    async def call_async(method: str, *arguments: Any, options: Any = None, **named: Any) -> Any:
+        async with AsyncCauseway(proxy.base_url, **server.keys).with_options(**(options or {})) as client:
+            return await getattr(client, method)(*arguments, **named)
+
+    if request.param == "sync":
+        return call_sync
+    return lambda *arguments, **named: asyncio.run(call_async(*arguments, **named))

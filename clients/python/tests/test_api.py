@@ -115,9 +115,9 @@ def test_raises_a_class_for_each_family_of_codes(client: Causeway, server: Serve
             stranger.causes()
         with pytest.raises(causeway.AuthenticationError, match="invalid_credentials"):
             stranger.create_fundraiser(RED_CROSS, "x")
-    with Causeway(server.base_url, server.public_key) as reader, pytest.raises(ValueError, match="private key"):
+    with Causeway(server.base_url, server.public_key) as reader, pytest.raises(causeway.ConfigurationError, match="private key"):
         reader.close_fundraiser(RED_CROSS)
-    with pytest.raises(ValueError, match="private key"):
+    with pytest.raises(causeway.ConfigurationError, match="private key"):
         Causeway(server.base_url, server.private_key)
 
 

@@ -3,38 +3,16 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable
 from email.utils import format_datetime
 from datetime import datetime, timedelta, timezone
-from typing import Any
 
 import pytest
 
 import causeway_client as causeway
 from causeway_client import AsyncCauseway, Causeway, SearchState
-from conftest import Proxy, Server
+from conftest import Call, Proxy, Server
 
 RED_CROSS = "d9017b27-edb0-54b2-b0c1-533033c82832"
-
-Call = Callable[..., Any]
-
-
-@pytest.fixture(params=["sync", "async"])
-def call(request: pytest.FixtureRequest, server: Server, proxy: Proxy) -> Call:
-    """Calls a method of either client through the proxy."""
-
-    def call_sync(method: str, *arguments: Any, options: Any = None, **named: Any) -> Any:
-        with Causeway(proxy.base_url, **server.keys).with_options(**(options or {})) as client:
-            return getattr(client, method)(*arguments, **named)
-
-    async def call_async(method: str, *arguments: Any, options: Any = None, **named: Any) -> Any:
-        async with AsyncCauseway(proxy.base_url, **server.keys).with_options(**(options or {})) as client:
-            return await getattr(client, method)(*arguments, **named)
-
-    if request.param == "sync":
-        return call_sync
-    return lambda *arguments, **named: asyncio.run(call_async(*arguments, **named))
-
 
 def test_waits_as_long_as_retry_after_says(call: Call, proxy: Proxy) -> None:
     proxy.faults = [(429, "1")]

@@ -4,10 +4,11 @@ import base64
 import hashlib
 import hmac
 import json
+from typing import Any
 
 import pytest
 
-from causeway_client import WebhookVerificationError, verify_webhook
+from causeway_client import ConfigurationError, WebhookVerificationError, verify_webhook
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 OTHER = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
@@ -56,5 +57,15 @@ def test_what_was_changed_or_is_old_is_refused() -> None:
     ]:
         with pytest.raises(WebhookVerificationError):
             verify_webhook(body, changed, secret, now=now)
-    with pytest.raises(ValueError, match="whsec_"):
+    with pytest.raises(ConfigurationError, match="whsec_"):
         verify_webhook(BODY, good, "whsec_", now=NOW)
+
+
+def test_wrong_arguments_and_a_signed_body_that_is_not_json_are_errors_of_this_package() -> None:
+    good: Any = headers(BODY, SECRET)
+    for body, given, secret in [(json.loads(BODY), good, SECRET), (BODY, None, SECRET), (BODY, good, None), (BODY, good, "whsec_é")]:
+        with pytest.raises(ConfigurationError):
+            verify_webhook(body, given, secret, now=NOW)
+    for body in (b"no JSON", b"[]", b"\xff"):
+        with pytest.raises(WebhookVerificationError, match="JSON"):
+            verify_webhook(body, headers(body, SECRET), SECRET, now=NOW)

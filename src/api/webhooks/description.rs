@@ -66,7 +66,8 @@ fn item(kind: EventKind) -> PathItem {
         .operation_id(Some(format!("event.{}", kind.name())))
         .summary(Some(kind.name()))
         .description(Some(about))
-        .tag("webhooks")
+        // Not the tag of the endpoints: generators would overwrite one group of functions with the other.
+        .tag("events")
         .request_body(Some(body));
     for (name, about) in HEADERS {
         let header = ParameterBuilder::new()

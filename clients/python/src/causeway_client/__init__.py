@@ -21,6 +21,7 @@ from ._generated.models import SearchBody as SearchResults
 from ._generated.models import TagBody as Tag
 from ._generated.types import UNSET, Unset
 from ._pages import AsyncPages, Pages
+from ._transport import ResponseInfo
 from ._webhooks import WebhookEvent, WebhookVerificationError, verify_webhook
 from .async_client import AsyncCauseway
 from .client import Causeway
@@ -28,10 +29,12 @@ from .errors import (
     ApiError,
     AuthenticationError,
     CausewayError,
+    ConfigurationError,
     ConnectionError,
     FieldError,
     IdempotencyError,
     InvalidRequestError,
+    InvalidResponseError,
     NotFoundError,
     PermissionDeniedError,
     RateLimitError,
@@ -55,6 +58,7 @@ __all__ = [
     "Causeway",
     "CausewayError",
     "ChangesPage",
+    "ConfigurationError",
     "ConnectionError",
     "Directory",
     "Donation",
@@ -68,6 +72,7 @@ __all__ = [
     "FundraisersPage",
     "IdempotencyError",
     "InvalidRequestError",
+    "InvalidResponseError",
     "MatchCandidate",
     "MatchedRow",
     "Nonprofit",
@@ -78,6 +83,7 @@ __all__ = [
     "PermissionDeniedError",
     "Raised",
     "RateLimitError",
+    "ResponseInfo",
     "SearchAsYouType",
     "SearchItem",
     "SearchResults",

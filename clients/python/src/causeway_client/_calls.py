@@ -4,14 +4,17 @@ import json
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
 import httpx
 
-from ._generated import models
+from ._generated import AuthenticatedClient, models
 from ._generated.types import Response, Unset
+from ._transport import AsyncRetryingClient, RetryingClient
+from .errors import CausewayError, ConfigurationError, InvalidResponseError
 
 Parsed = TypeVar("Parsed")
 Id = str | uuid.UUID
@@ -38,26 +41,81 @@ class ExportPart:
     """Where `changes` starts after this export."""
 
 
-def check_keys(base_url: str, public_key: str) -> None:
-    if not base_url:
-        raise ValueError("Set base_url to the URL of the server.")
-    if not public_key:
-        raise ValueError("Set public_key to a key that starts with cwpk_.")
+def check_keys(base_url: object, public_key: object) -> None:
+    if not isinstance(base_url, str) or not re.match(r"https?://[^/]", base_url, re.IGNORECASE):
+        raise ConfigurationError("Set base_url to the URL of the server. It starts with https:// or http://.")
+    if not isinstance(public_key, str) or not public_key:
+        raise ConfigurationError("Set public_key to a key that starts with cwpk_.")
     if public_key.startswith("cwsk_"):
-        raise ValueError("This is a private key. Set public_key to a key that starts with cwpk_.")
+        raise ConfigurationError("This is a private key. Set public_key to a key that starts with cwpk_.")
 
 
 def credentials(public_key: str, private_key: str | None) -> tuple[str, str]:
     if not private_key:
-        raise ValueError("This call needs a private key. Set private_key to a key that starts with cwsk_.")
+        raise ConfigurationError("This call needs a private key. Set private_key to a key that starts with cwsk_.")
     return public_key, private_key
+
+
+class _Exchange:
+    """Passes the request of a generated function on, and keeps its response."""
+
+    response: httpx.Response | None = None
+
+    def __init__(self, http: RetryingClient) -> None:
+        self._http = http
+
+    def request(self, **arguments: Any) -> httpx.Response:
+        self.response = self._http.request(**arguments)
+        return self.response
+
+
+class _AsyncExchange:
+    """The same with asyncio."""
+
+    response: httpx.Response | None = None
+
+    def __init__(self, http: AsyncRetryingClient) -> None:
+        self._http = http
+
+    async def request(self, **arguments: Any) -> httpx.Response:
+        self.response = await self._http.request(**arguments)
+        return self.response
+
+
+@contextmanager
+def exchange(base_url: str, http: RetryingClient | AsyncRetryingClient) -> Iterator[AuthenticatedClient]:
+    """Provides the client for one call of a generated function. Every error of the call becomes a `CausewayError`."""
+    # The token is not used: our HTTP client has the keys.
+    client = AuthenticatedClient(base_url=base_url, token="")
+    exchange: Any
+    if isinstance(http, RetryingClient):
+        exchange = _Exchange(http)
+        client.set_httpx_client(exchange)
+    else:
+        exchange = _AsyncExchange(http)
+        client.set_async_httpx_client(exchange)
+    try:
+        yield client
+    except CausewayError:
+        raise
+    except Exception as error:
+        response = exchange.response
+        if response is None:
+            raise ConfigurationError(f"The request could not be made: {error}") from error
+        raise InvalidResponseError(response.status_code, response.headers.get("X-Request-Id")) from error
 
 
 def parsed(response: Response[Any], kind: type[Parsed]) -> Parsed:
     """The body of a successful response; others have raised an error before."""
     if not isinstance(response.parsed, kind):
-        raise TypeError(f"The server answered with status {response.status_code} and an unknown body.")
+        raise TypeError("The body has another form.")
     return response.parsed
+
+
+def is_blank(term: object) -> bool:
+    if not isinstance(term, str):
+        raise ConfigurationError("The term of a search is a string.")
+    return not term.strip()
 
 
 def to_uuid(id: Id) -> uuid.UUID:
@@ -104,10 +162,12 @@ def fundraiser_input(
     return models.FundraiserInput(nonprofit_id=to_uuid(nonprofit_id), title=title, **several, **known(**fields))
 
 
-def match_inputs(rows: Sequence[Mapping[str, str]], take: int | None) -> Iterator[models.MatchInput]:
+def match_inputs(rows: Sequence[Mapping[str, str]], take: int | None) -> list[models.MatchInput]:
+    bodies = []
     for start in range(0, len(rows), MAX_MATCH_ROWS):
         inputs = [models.MatchRowInput.from_dict(row) for row in rows[start : start + MAX_MATCH_ROWS]]
-        yield models.MatchInput(rows=inputs, **known(take=take))
+        bodies.append(models.MatchInput(rows=inputs, **known(take=take)))
+    return bodies
 
 
 def export_part(response: Response[Any]) -> ExportPart:

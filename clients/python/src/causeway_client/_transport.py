@@ -1,14 +1,15 @@
-"""HTTP clients that repeat calls which are safe to repeat, and raise typed errors."""
+"""HTTP clients that repeat calls which are safe to repeat, report responses, and raise typed errors."""
 
 import asyncio
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 
-from .errors import ApiError, ConnectionError, TimeoutError, to_api_error
+from .errors import ApiError, ConfigurationError, ConnectionError, TimeoutError, to_api_error
 
 FIRST_DELAY = 0.25
 """The wait before the first retry, in seconds, if the server does not name one. It doubles each time."""
@@ -24,6 +25,25 @@ class RetryOptions:
     """How often a failed call is repeated."""
     max_retry_delay: float = 60.0
     """The longest wait before a retry, in seconds. If the server asks for a longer one, the call fails."""
+
+
+@dataclass(frozen=True)
+class ResponseInfo:
+    """A response without its body."""
+
+    method: str
+    """The method of the request."""
+    path: str
+    """The path of the request, without its query."""
+    status: int
+    """The HTTP status."""
+    headers: httpx.Headers
+    """The headers, whose names have no case."""
+    request_id: str | None
+    """Identifies the request. Quote it when you contact the operator."""
+
+
+ResponseListener = Callable[[ResponseInfo], object]
 
 
 def retry_delay(request: httpx.Request, error: Exception, retries: int, options: RetryOptions) -> float | None:
@@ -50,7 +70,18 @@ def checked(response: httpx.Response) -> httpx.Response:
     return response
 
 
-def to_connection_error(error: httpx.TransportError, timeout: float) -> ConnectionError:
+def notify(on_response: ResponseListener | None, response: httpx.Response) -> None:
+    if on_response is None:
+        return
+    request = response.request
+    request_id = response.headers.get("X-Request-Id")
+    try:
+        on_response(ResponseInfo(request.method, request.url.path, response.status_code, response.headers, request_id))
+    except Exception as error:
+        raise ConfigurationError("on_response raised an error.") from error
+
+
+def to_connection_error(error: httpx.RequestError, timeout: float) -> ConnectionError:
     if isinstance(error, httpx.TimeoutException):
         return TimeoutError(f"The server did not answer within {timeout:g} seconds.")
     return ConnectionError(f"The server could not be reached: {error}")
@@ -59,17 +90,20 @@ def to_connection_error(error: httpx.TransportError, timeout: float) -> Connecti
 class RetryingClient(httpx.Client):
     """A client for the generated functions, which call `request`."""
 
-    def __init__(self, options: RetryOptions, **settings: Any) -> None:
+    def __init__(self, options: RetryOptions, on_response: ResponseListener | None, **settings: Any) -> None:
         super().__init__(timeout=options.timeout, **settings)
         self.retry_options = options
+        self.on_response = on_response
 
     def request(self, method: str, url: httpx.URL | str, **arguments: Any) -> httpx.Response:
         retries = 0
         request = self.build_request(method, url, **arguments)
         while True:
             try:
-                return checked(self.send(request))
-            except httpx.TransportError as cause:
+                response = self.send(request)
+                notify(self.on_response, response)
+                return checked(response)
+            except httpx.RequestError as cause:
                 error: Exception = to_connection_error(cause, self.retry_options.timeout)
                 error.__cause__ = cause
             except ApiError as refused:
@@ -84,17 +118,20 @@ class RetryingClient(httpx.Client):
 class AsyncRetryingClient(httpx.AsyncClient):
     """The same with asyncio. A canceled task ends its call and its waits."""
 
-    def __init__(self, options: RetryOptions, **settings: Any) -> None:
+    def __init__(self, options: RetryOptions, on_response: ResponseListener | None, **settings: Any) -> None:
         super().__init__(timeout=options.timeout, **settings)
         self.retry_options = options
+        self.on_response = on_response
 
     async def request(self, method: str, url: httpx.URL | str, **arguments: Any) -> httpx.Response:
         retries = 0
         request = self.build_request(method, url, **arguments)
         while True:
             try:
-                return checked(await self.send(request))
-            except httpx.TransportError as cause:
+                response = await self.send(request)
+                notify(self.on_response, response)
+                return checked(response)
+            except httpx.RequestError as cause:
                 error: Exception = to_connection_error(cause, self.retry_options.timeout)
                 error.__cause__ = cause
             except ApiError as refused:

@@ -1,7 +1,6 @@
 """Verifies the signatures of webhooks."""
 
 import base64
-import binascii
 import hashlib
 import hmac
 import json
@@ -10,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import CausewayError
+from .errors import CausewayError, ConfigurationError
 
 
 class WebhookVerificationError(CausewayError):
@@ -50,7 +49,13 @@ def verify_webhook(
 
     Raises:
         WebhookVerificationError: The webhook must be ignored.
+        ConfigurationError: An argument is wrong.
     """
+    if not isinstance(body, (bytes, bytearray, memoryview, str)):
+        raise ConfigurationError("Pass the body as it arrived: bytes or a string, before it is parsed.")
+    if not hasattr(headers, "items"):
+        raise ConfigurationError("Pass the headers of the request.")
+    keys = [_decode_secret(one) for one in ([secret] if isinstance(secret, str) else _to_list(secret))]
     found = {name.lower(): value for name, value in headers.items()}
     for name in ("webhook-id", "webhook-timestamp", "webhook-signature"):
         if not found.get(name):
@@ -62,8 +67,8 @@ def verify_webhook(
         raise WebhookVerificationError("The webhook is too old, or the clock of this machine is wrong.")
     content = body.encode() if isinstance(body, str) else bytes(body)
     signed = f"{id}.{timestamp}.".encode() + content
-    for one in [secret] if isinstance(secret, str) else secret:
-        digest = hmac.new(_decode_secret(one), signed, hashlib.sha256).digest()
+    for key in keys:
+        digest = hmac.new(key, signed, hashlib.sha256).digest()
         expected = b"v1," + base64.b64encode(digest)
         for signature in signatures.split(" "):
             if hmac.compare_digest(expected, signature.encode(errors="replace")):
@@ -72,16 +77,29 @@ def verify_webhook(
 
 
 def _parse(body: bytes) -> dict[str, Any]:
-    event = json.loads(body)
+    try:
+        event = json.loads(body)
+    except ValueError as error:
+        raise WebhookVerificationError("The body is not JSON.") from error
+    if not isinstance(event, dict):
+        raise WebhookVerificationError("The body is not a JSON object.")
     # The partner format is flat.
     return {"type": event.get("type", ""), "timestamp": event.get("timestamp", ""), "data": event.get("data", event)}
 
 
-def _decode_secret(secret: str) -> bytes:
-    try:
-        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
-    except binascii.Error:
-        key = b""
+def _to_list(secret: object) -> Sequence[object]:
+    if not isinstance(secret, (list, tuple)):
+        raise ConfigurationError("Pass the secret of the endpoint, or a list of secrets.")
+    return secret
+
+
+def _decode_secret(secret: object) -> bytes:
+    key = b""
+    if isinstance(secret, str):
+        try:
+            key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+        except ValueError:
+            pass
     if not key:
-        raise ValueError("This is not a webhook secret. It starts with whsec_.")
+        raise ConfigurationError("This is not a webhook secret. It starts with whsec_.")
     return key

@@ -1,7 +1,8 @@
 """The client for asyncio: the methods of `Causeway` as coroutines."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal
@@ -14,7 +15,8 @@ from ._generated.api.nonprofits import browse, causes, changes, details, directo
 from ._generated.api.webhooks import donation, donations, events
 from ._generated.types import UNSET, Unset
 from ._pages import AsyncPages
-from ._transport import AsyncRetryingClient, RetryOptions
+from ._transport import AsyncRetryingClient, ResponseListener, RetryOptions
+from .errors import ConfigurationError
 from .search_as_you_type import AsyncSearchAsYouType
 
 
@@ -30,6 +32,7 @@ class AsyncCauseway:
         timeout: float = RetryOptions.timeout,
         max_retries: int = RetryOptions.max_retries,
         max_retry_delay: float = RetryOptions.max_retry_delay,
+        on_response: ResponseListener | None = None,
     ) -> None:
         """
         Args:
@@ -39,18 +42,25 @@ class AsyncCauseway:
             timeout: How long to wait for the server in one attempt, in seconds.
             max_retries: How often a failed call is repeated if that is safe.
             max_retry_delay: The longest wait before a retry, in seconds. If the server asks for a longer one, the call fails.
+            on_response: Called with every response, such as to log its request ID: also with error responses, and before a retry.
         """
         calls.check_keys(base_url, public_key)
         self._keys = base_url, public_key, private_key
         self._options = RetryOptions(timeout, max_retries, max_retry_delay)
+        self._on_response = on_response
         self._http: dict[bool, AsyncRetryingClient] = {}
 
-    def with_options(self, **options: Any) -> "AsyncCauseway":
-        """A client with the same keys, other connections, and another `timeout`, `max_retries` or `max_retry_delay`."""
-        changed = replace(self._options, **options)
-        return AsyncCauseway(
-            *self._keys, timeout=changed.timeout, max_retries=changed.max_retries, max_retry_delay=changed.max_retry_delay
-        )
+    def with_options(
+        self,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_retry_delay: float | None = None,
+        on_response: ResponseListener | None = None,
+    ) -> "AsyncCauseway":
+        """A client with the same keys, other connections, and other options."""
+        options = calls.known(timeout=timeout, max_retries=max_retries, max_retry_delay=max_retry_delay)
+        return AsyncCauseway(*self._keys, **asdict(replace(self._options, **options)), on_response=on_response or self._on_response)
 
     async def close(self) -> None:
         """Closes all connections."""
@@ -64,26 +74,33 @@ class AsyncCauseway:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self.close()
 
-    def _client(self, *, is_private: bool = False) -> AuthenticatedClient:
+    @contextmanager
+    def _client(self, *, is_private: bool = False) -> Iterator[AuthenticatedClient]:
         base_url, public_key, private_key = self._keys
         if is_private not in self._http:
             access: dict[str, Any] = (
                 {"auth": calls.credentials(public_key, private_key)} if is_private else {"params": {"apiKey": public_key}}
             )
-            self._http[is_private] = AsyncRetryingClient(self._options, base_url=base_url, **access)
-        # The token is not used: our HTTP client has the keys.
-        return AuthenticatedClient(base_url=base_url, token="").set_async_httpx_client(self._http[is_private])
+            try:
+                http = AsyncRetryingClient(self._options, self._on_response, base_url=base_url, **access)
+            except Exception as error:
+                raise ConfigurationError(f"The options are wrong: {error}") from error
+            self._http[is_private] = http
+        with calls.exchange(base_url, self._http[is_private]) as client:
+            yield client
 
     async def nonprofit(self, identifier: Id, *, include: Literal["sources"] | None = None) -> models.DetailsData:
         """Retrieves a nonprofit by its slug, EIN (nine digits) or ID."""
-        arguments = calls.known(include=include and models.DetailsInclude(include))
-        response = await details.asyncio_detailed(str(identifier), client=self._client(), **arguments)
-        return calls.parsed(response, models.DetailsBody).data
+        with self._client() as client:
+            arguments = calls.known(include=include and models.DetailsInclude(include))
+            response = await details.asyncio_detailed(str(identifier), client=client, **arguments)
+            return calls.parsed(response, models.DetailsBody).data
 
     async def finances(self, identifier: Id) -> models.FinancesBody:
         """Retrieves the amounts in the returns of a nonprofit, in whole dollars, newest period first."""
-        response = await finances.asyncio_detailed(str(identifier), client=self._client())
-        return calls.parsed(response, models.FinancesBody)
+        with self._client() as client:
+            response = await finances.asyncio_detailed(str(identifier), client=client)
+            return calls.parsed(response, models.FinancesBody)
 
     async def search(
         self,
@@ -110,11 +127,12 @@ class AsyncCauseway:
             disbursable: Only nonprofits that can receive donations.
             explain: Why these nonprofits were found and not others. Needs a private key.
         """
-        if not term.strip():
+        if calls.is_blank(term):
             return models.SearchBody(nonprofits=[])
-        arguments = calls.search_arguments(take, causes, state, city, near, radius, disbursable, explain)
-        response = await search.asyncio_detailed(term, client=self._client(is_private=explain), **arguments)
-        return calls.parsed(response, models.SearchBody)
+        with self._client(is_private=explain) as client:
+            arguments = calls.search_arguments(take, causes, state, city, near, radius, disbursable, explain)
+            response = await search.asyncio_detailed(term, client=client, **arguments)
+            return calls.parsed(response, models.SearchBody)
 
     def search_as_you_type(self, *, debounce: float = 0.1, **filters: Any) -> AsyncSearchAsYouType:
         """Searches on every keystroke: waits for a pause, cancels stale calls, and never shows an older answer after a newer one."""
@@ -127,18 +145,21 @@ class AsyncCauseway:
         arguments = calls.known(take=take, near=near, radius=radius)
 
         async def fetch(page: int) -> models.BrowseBody:
-            response = await browse.asyncio_detailed(cause, client=self._client(), page=page, **arguments)
-            return calls.parsed(response, models.BrowseBody)
+            with self._client() as client:
+                response = await browse.asyncio_detailed(cause, client=client, page=page, **arguments)
+                return calls.parsed(response, models.BrowseBody)
 
         return AsyncPages(fetch, lambda page: page.nonprofits)
 
     async def causes(self) -> list[models.CauseBody]:
         """Lists all causes with their numbers of nonprofits."""
-        return calls.parsed(await causes.asyncio_detailed(client=self._client()), models.CausesBody).causes
+        with self._client() as client:
+            return calls.parsed(await causes.asyncio_detailed(client=client), models.CausesBody).causes
 
     async def directory(self) -> models.DirectoryBody:
         """Describes the directory as a whole: its date, the numbers of nonprofits, and its sources."""
-        return calls.parsed(await directory.asyncio_detailed(client=self._client()), models.DirectoryBody)
+        with self._client() as client:
+            return calls.parsed(await directory.asyncio_detailed(client=client), models.DirectoryBody)
 
     async def match(self, rows: Sequence[Mapping[str, str]], *, take: int | None = None) -> list[models.MatchedRowBody]:
         """Finds the nonprofits that the rows of a list mean. Needs a private key.
@@ -148,9 +169,10 @@ class AsyncCauseway:
             take: The number of candidates for each row: 3 by default, at most 10.
         """
         matched: list[models.MatchedRowBody] = []
-        for body in calls.match_inputs(rows, take):
-            response = await match.asyncio_detailed(client=self._client(is_private=True), body=body)
-            matched += calls.parsed(response, models.MatchBody).rows
+        with self._client(is_private=True) as client:
+            for body in calls.match_inputs(rows, take):
+                response = await match.asyncio_detailed(client=client, body=body)
+                matched += calls.parsed(response, models.MatchBody).rows
         return matched
 
     async def export_parts(self, *, take: int | None = None, cursor: str | None = None) -> AsyncIterator[calls.ExportPart]:
@@ -161,8 +183,9 @@ class AsyncCauseway:
             cursor: Continues an export with the part after one that was read.
         """
         while True:
-            arguments = calls.known(take=take, cursor=cursor)
-            part = calls.export_part(await export.asyncio_detailed(client=self._client(is_private=True), **arguments))
+            with self._client(is_private=True) as client:
+                arguments = calls.known(take=take, cursor=cursor)
+                part = calls.export_part(await export.asyncio_detailed(client=client, **arguments))
             yield part
             cursor = part.cursor
             if cursor is None:
@@ -171,8 +194,9 @@ class AsyncCauseway:
     async def changes(self, since: str, *, take: int | None = None) -> AsyncIterator[models.ChangesBody]:
         """Lists the nonprofits that changed since the cursor of an export or of earlier changes, page by page. Needs a private key."""
         while True:
-            response = await changes.asyncio_detailed(client=self._client(is_private=True), since=since, **calls.known(take=take))
-            page = calls.parsed(response, models.ChangesBody)
+            with self._client(is_private=True) as client:
+                response = await changes.asyncio_detailed(client=client, since=since, **calls.known(take=take))
+                page = calls.parsed(response, models.ChangesBody)
             yield page
             if not page.has_more:
                 return
@@ -197,9 +221,10 @@ class AsyncCauseway:
         client = self.with_options(timeout=self._options.timeout + (wait or 0))
         try:
             while True:
-                arguments = calls.known(after=after, type_=types and ",".join(types), take=take, wait=wait)
-                response = await events.asyncio_detailed(client=client._client(is_private=True), **arguments)
-                page = calls.parsed(response, models.EventsBody)
+                with client._client(is_private=True) as generated:
+                    arguments = calls.known(after=after, type_=types and ",".join(types), take=take, wait=wait)
+                    response = await events.asyncio_detailed(client=generated, **arguments)
+                    page = calls.parsed(response, models.EventsBody)
                 if page.events or after == "latest":
                     yield page
                 if not page.has_more and not wait:
@@ -220,10 +245,11 @@ class AsyncCauseway:
         """Lists the donations to the fundraisers of the account and by its links, newest first. Needs a private key."""
         before: Any = UNSET
         while True:
-            response = await donations.asyncio_detailed(
-                client=self._client(is_private=True), before=before, **calls.known(take=take)
-            )
-            page = calls.parsed(response, models.DonationsBody)
+            with self._client(is_private=True) as client:
+                response = await donations.asyncio_detailed(
+                    client=client, before=before, **calls.known(take=take)
+                )
+                page = calls.parsed(response, models.DonationsBody)
             for found in page.donations:
                 yield found
             if not page.has_more or not page.donations:
@@ -232,18 +258,21 @@ class AsyncCauseway:
 
     async def donation(self, id: Id) -> models.DonationBody:
         """Retrieves such a donation. Needs a private key."""
-        response = await donation.asyncio_detailed(calls.to_uuid(id), client=self._client(is_private=True))
-        return calls.parsed(response, models.DonationBody)
+        with self._client(is_private=True) as client:
+            response = await donation.asyncio_detailed(calls.to_uuid(id), client=client)
+            return calls.parsed(response, models.DonationBody)
 
     async def fundraiser(self, nonprofit: Id, identifier: Id) -> models.FundraiserDetails:
         """Retrieves a fundraiser. `nonprofit` is `SEVERAL_NONPROFITS` if it benefits several."""
-        response = await fundraiser.asyncio_detailed(str(nonprofit), str(identifier), client=self._client())
-        return calls.parsed(response, models.FundraiserDetailsBody).data
+        with self._client() as client:
+            response = await fundraiser.asyncio_detailed(str(nonprofit), str(identifier), client=client)
+            return calls.parsed(response, models.FundraiserDetailsBody).data
 
     async def raised(self, nonprofit: Id, identifier: Id) -> models.RaisedBody:
         """Retrieves what a fundraiser has raised, in cents."""
-        response = await raised.asyncio_detailed(str(nonprofit), str(identifier), client=self._client())
-        return calls.parsed(response, models.RaisedBody)
+        with self._client() as client:
+            response = await raised.asyncio_detailed(str(nonprofit), str(identifier), client=client)
+            return calls.parsed(response, models.RaisedBody)
 
     async def create_fundraiser(
         self,
@@ -269,25 +298,26 @@ class AsyncCauseway:
             idempotency_key: Identifies this creation, so that it happens once however often it is sent. Generated by default.
             dry_run: Checks the fundraiser without creating it.
         """
-        body = calls.fundraiser_input(
-            nonprofit_id,
-            title,
-            for_nonprofits,
-            for_nonprofit_weights,
-            description=description,
-            goal=goal,
-            raised_offline=raised_offline,
-            start_date=start_date,
-            end_date=end_date,
-            image_base_64=image_base_64,
-        )
-        response = await create.asyncio_detailed(
-            client=self._client(is_private=True),
-            body=body,
-            idempotency_key=idempotency_key or calls.new_idempotency_key(),
-            dry_run=models.CreateDryRun.VALUE_1 if dry_run else UNSET,
-        )
-        return calls.parsed(response, models.WrittenBody).data.fundraiser
+        with self._client(is_private=True) as client:
+            body = calls.fundraiser_input(
+                nonprofit_id,
+                title,
+                for_nonprofits,
+                for_nonprofit_weights,
+                description=description,
+                goal=goal,
+                raised_offline=raised_offline,
+                start_date=start_date,
+                end_date=end_date,
+                image_base_64=image_base_64,
+            )
+            response = await create.asyncio_detailed(
+                client=client,
+                body=body,
+                idempotency_key=idempotency_key or calls.new_idempotency_key(),
+                dry_run=models.CreateDryRun.VALUE_1 if dry_run else UNSET,
+            )
+            return calls.parsed(response, models.WrittenBody).data.fundraiser
 
     async def update_fundraiser(
         self,
@@ -303,37 +333,41 @@ class AsyncCauseway:
         dry_run: bool = False,
     ) -> models.FundraiserBody:
         """Changes a fundraiser of the account. None clears a field. Needs a private key."""
-        body = models.FundraiserChangeInput(
-            title=title,
-            description=description,
-            goal=goal,
-            raised_offline=raised_offline,
-            start_date=start_date,
-            end_date=end_date,
-            image_base_64=image_base_64,
-        )
-        dry = models.ChangeDryRun.VALUE_1 if dry_run else UNSET
-        response = await change.asyncio_detailed(calls.to_uuid(id), client=self._client(is_private=True), body=body, dry_run=dry)
-        return calls.parsed(response, models.WrittenBody).data.fundraiser
+        with self._client(is_private=True) as client:
+            body = models.FundraiserChangeInput(
+                title=title,
+                description=description,
+                goal=goal,
+                raised_offline=raised_offline,
+                start_date=start_date,
+                end_date=end_date,
+                image_base_64=image_base_64,
+            )
+            dry = models.ChangeDryRun.VALUE_1 if dry_run else UNSET
+            response = await change.asyncio_detailed(calls.to_uuid(id), client=client, body=body, dry_run=dry)
+            return calls.parsed(response, models.WrittenBody).data.fundraiser
 
     async def close_fundraiser(self, id: Id, *, dry_run: bool = False) -> models.FundraiserBody:
         """Closes a fundraiser of the account. Needs a private key."""
-        dry = models.CloseDryRun.VALUE_1 if dry_run else UNSET
-        response = await close.asyncio_detailed(calls.to_uuid(id), client=self._client(is_private=True), dry_run=dry)
-        return calls.parsed(response, models.WrittenBody).data.fundraiser
+        with self._client(is_private=True) as client:
+            dry = models.CloseDryRun.VALUE_1 if dry_run else UNSET
+            response = await close.asyncio_detailed(calls.to_uuid(id), client=client, dry_run=dry)
+            return calls.parsed(response, models.WrittenBody).data.fundraiser
 
     async def reopen_fundraiser(self, id: Id, *, dry_run: bool = False) -> models.FundraiserBody:
         """Opens a closed fundraiser of the account again. Needs a private key."""
-        dry = models.ReopenDryRun.VALUE_1 if dry_run else UNSET
-        response = await reopen.asyncio_detailed(calls.to_uuid(id), client=self._client(is_private=True), dry_run=dry)
-        return calls.parsed(response, models.WrittenBody).data.fundraiser
+        with self._client(is_private=True) as client:
+            dry = models.ReopenDryRun.VALUE_1 if dry_run else UNSET
+            response = await reopen.asyncio_detailed(calls.to_uuid(id), client=client, dry_run=dry)
+            return calls.parsed(response, models.WrittenBody).data.fundraiser
 
     def fundraisers(self, *, take: int | None = None) -> AsyncPages[models.FundraiserBody, models.FundraisersBody]:
         """Lists the fundraisers of the account, newest first. Needs a private key."""
         arguments = calls.known(take=take)
 
         async def fetch(page: int) -> models.FundraisersBody:
-            response = await fundraisers.asyncio_detailed(client=self._client(is_private=True), page=page, **arguments)
-            return calls.parsed(response, models.FundraisersBody)
+            with self._client(is_private=True) as client:
+                response = await fundraisers.asyncio_detailed(client=client, page=page, **arguments)
+                return calls.parsed(response, models.FundraisersBody)
 
         return AsyncPages(fetch, lambda page: page.fundraisers)

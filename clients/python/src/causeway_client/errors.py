@@ -18,7 +18,7 @@ class FieldError:
 
 
 class CausewayError(Exception):
-    """The base class of everything that a call raises."""
+    """The base class of everything that the client raises. `__cause__` is the error behind it, if there is one."""
 
 
 class ConnectionError(CausewayError):  # noqa: A001
@@ -27,6 +27,24 @@ class ConnectionError(CausewayError):  # noqa: A001
 
 class TimeoutError(ConnectionError):  # noqa: A001
     """No response arrived in time."""
+
+
+class ConfigurationError(CausewayError, ValueError):
+    """An option or argument is wrong, so no request was sent."""
+
+
+class InvalidResponseError(CausewayError):
+    """The server answered with a success, but the body is not what the API returns: usually a proxy answered instead."""
+
+    status: int
+    """The HTTP status."""
+    request_id: str | None
+    """Identifies the request, if the server answered."""
+
+    def __init__(self, status: int, request_id: str | None) -> None:
+        self.status = status
+        self.request_id = request_id
+        super().__init__(f"The server answered with status {status} and a body that this client cannot read.")
 
 
 class ApiError(CausewayError):
