@@ -87,7 +87,7 @@ async fn tell(without_scripts: bool) {
     browser.click("form button").await;
     let page = browser.text("main").await;
     assert!(
-        page.contains("Your new card is used from now on") && page.contains("Active"),
+        page.contains("We will charge your new card from now on") && page.contains("Active"),
         "{page}"
     );
     stage.settle().await;
@@ -97,7 +97,7 @@ async fn tell(without_scripts: bool) {
     stage.press("pause").await;
     assert!(browser.text("main").await.contains("The donation is paused."));
     stage.press("resume").await;
-    assert!(browser.text("main").await.contains("The donation goes on."));
+    assert!(browser.text("main").await.contains("The donation has resumed."));
     stage.press("cancel").await;
     assert!(
         browser

@@ -191,12 +191,15 @@ async fn a_monthly_gift_whose_first_debit_fails_begins_with_a_card(world: &World
     let manage = bank.visitor.post(303, &path, &[]).await;
     let manage = manage.header("location").to_owned();
     let page = bank.visitor.get(200, &manage).await.text();
-    assert_shows(&page, &["Payment failed", "It goes on if you enter a new card."]);
+    assert_shows(
+        &page,
+        &["Payment failed", "It continues if you enter a new card."],
+    );
     let portal = bank.visitor.post(303, &manage, &[("action", "card")]).await;
     bank.send_form(portal.header("location"), &[("card_number", VALID_CARD)])
         .await;
     let page = bank.visitor.get(200, &format!("{manage}&done=card")).await.text();
-    assert_shows(&page, &["Your new card is used from now on", "Active"]);
+    assert_shows(&page, &["We will charge your new card from now on", "Active"]);
     bank.settle(world).await;
     assert_eq!(world.texts(DONATIONS).await, ["completed 2500"]);
     assert_eq!(world.texts(GIFTS).await, ["active 2500"]);

@@ -263,7 +263,7 @@ async fn a_card_that_fails_is_replaced_and_the_gift_goes_on(world: &World) {
     let portal = portal.header("location").to_owned();
     bank.send_form(&portal, &[("card_number", VALID_CARD)]).await;
     let page = bank.visitor.get(200, &format!("{link}&done=card")).await.text();
-    assert_shows(&page, &["Your new card is used from now on", "Active"]);
+    assert_shows(&page, &["We will charge your new card from now on", "Active"]);
     bank.settle(world).await;
     assert_eq!(world.texts(DONATIONS).await, vec!["completed 2606 106"; 2]);
     assert_eq!(
@@ -333,7 +333,7 @@ async fn a_donor_changes_pauses_resumes_and_cancels_a_gift(world: &World) {
         .text();
     assert_shows(&page, &["Enter an amount greater than $0", "value=\"0.001\""]);
     let page = change(&[("action", "amount"), ("amount", "40"), ("cover", "no")]).await;
-    assert_shows(&page, &["$40.00 every month", "charged from the next payment on"]);
+    assert_shows(&page, &["$40.00 every month", "starting with the next payment"]);
     assert_eq!(
         world.texts(DONATIONS).await,
         ["completed 2606 106"],
@@ -367,7 +367,7 @@ async fn a_donor_changes_pauses_resumes_and_cancels_a_gift(world: &World) {
 
     change(&[("action", "pause"), ("months", "12")]).await;
     let page = change(&[("action", "resume")]).await;
-    assert_shows(&page, &["Active", "The donation goes on."]);
+    assert_shows(&page, &["Active", "The donation has resumed."]);
     let page = change(&[("action", "cancel")]).await;
     assert_shows(
         &page,

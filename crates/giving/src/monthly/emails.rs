@@ -35,14 +35,14 @@ impl Letter {
                 format!("Your monthly donation is now {amount}"),
                 format!(
                     "The amount of your monthly donation to {to} changed from {before} to {amount}.{}",
-                    self.next(status, " It is charged from {date} on.")
+                    self.next(status, " The first payment of this amount is on {date}.")
                 ),
             ),
             Fact::Paused => (self.about_pause(status)?, self.pause(status)?),
             Fact::Resumed => (
-                "Your monthly donation goes on".to_owned(),
+                "Your monthly donation has resumed".to_owned(),
                 format!(
-                    "Your monthly donation of {amount} to {to} goes on.{}",
+                    "Your monthly donation of {amount} to {to} has resumed.{}",
                     self.next(status, " The next payment is on {date}.")
                 ),
             ),
@@ -66,7 +66,7 @@ impl Letter {
         // The last day on which it can be charged.
         let date = format_date(expires_at - 1, &TimeZone::UTC);
         let text = format!(
-            "The card that pays your monthly donation of {} to {} expires on {date}. Enter a new card, so that your donation goes on.",
+            "The card that pays your monthly donation of {} to {} expires on {date}. Enter a new card so that your donation can continue.",
             gift.status.amount, self.recipient
         );
         self.email(gift, "The card for your monthly donation expires soon", &text)
@@ -75,7 +75,7 @@ impl Letter {
     /// Returns the yearly reminder.
     pub(super) fn reminder(&self, gift: &MonthlyGift) -> Email {
         let text = format!(
-            "You give {} to {} every month, since {}. It goes on until you cancel it.{}",
+            "You have given {} to {} every month since {}. This continues until you cancel it.{}",
             gift.status.amount,
             self.recipient,
             format_date(gift.started_at, &self.time_zone),
@@ -200,7 +200,7 @@ impl Letter {
         let reason = status.failure.as_ref().map(reason).unwrap_or_default();
         let after = match status.state {
             State::Canceled => "so your donation has ended. You can start a new one at any time.",
-            _ => "so your donation has stopped. It goes on if you enter a new card with the link below.",
+            _ => "so your donation has stopped. It continues if you enter a new card with the link below.",
         };
         format!("We could not charge your monthly donation of {amount} to {to}, {after} {reason}")
             .trim_end()
