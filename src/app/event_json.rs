@@ -11,6 +11,7 @@ use giving::webhooks::events::content::{
     MovementData, NonprofitData,
 };
 use giving::webhooks::{EventKind, Format};
+use partner::MAX_NAME_CHARS;
 use platform::clock::rfc3339;
 use platform::money::Cents;
 use platform::text::cut;
@@ -22,7 +23,6 @@ use uuid::Uuid;
 
 /// The size under which bodies stay.
 const MAX_BODY_BYTES: usize = 20_000;
-const MAX_NAME_CHARS: usize = 120;
 
 /// A donation.
 #[derive(Serialize, ToSchema)]

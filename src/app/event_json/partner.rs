@@ -1,12 +1,15 @@
 //! The flat body of the partner format, which receivers written for the hosted service parse.
 
-use super::name_of;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use giving::webhooks::events::content::{Content, Data};
 use platform::clock::rfc3339;
 use platform::money::Cents;
+use platform::text::cut;
 use serde_json::{Map, Value, json};
+
+/// How much of the name of a nonprofit is in a body.
+pub(super) const MAX_NAME_CHARS: usize = 120;
 
 /// Writes the body. A test of an endpoint is a donation of nothing.
 pub(super) fn body(content: &Content) -> Value {
@@ -46,10 +49,10 @@ pub(super) fn body(content: &Content) -> Value {
     let email = checkout.donor.as_ref().and_then(|donor| donor.email.clone());
     set("email", email.into());
     if let Some((nonprofit, _)) = donation.nonprofits.first() {
-        let name = name_of(nonprofit);
+        let name = cut(&nonprofit.name, MAX_NAME_CHARS);
         set(
             "toNonprofit",
-            json!({"slug": name.slug, "ein": name.ein, "name": name.name}),
+            json!({"slug": nonprofit.slug, "ein": nonprofit.ein, "name": name}),
         );
     }
     set("amount", dollars(donation.amount).into());

@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
-export type Webhooks = EventDirectoryUpdatedWebhookRequest | EventDonationDisputeClosedWebhookRequest | EventDonationDisputedWebhookRequest | EventDonationRefundedWebhookRequest | EventDonationSucceededWebhookRequest | EventFundraiserClosedWebhookRequest | EventFundraiserCreatedWebhookRequest | EventFundraiserGoalReachedWebhookRequest | EventFundraiserHiddenWebhookRequest | EventFundraiserReopenedWebhookRequest | EventFundraiserShownWebhookRequest | EventFundraiserUpdatedWebhookRequest | EventNonprofitUpdatedWebhookRequest | EventPingWebhookRequest;
+export type Webhooks = EventDirectoryUpdatedWebhookRequest | EventDonationDisputeClosedWebhookRequest | EventDonationDisputedWebhookRequest | EventDonationRefundedWebhookRequest | EventDonationSucceededWebhookRequest | EventFundraiserClosedWebhookRequest | EventFundraiserCreatedWebhookRequest | EventFundraiserGoalReachedWebhookRequest | EventFundraiserHiddenWebhookRequest | EventFundraiserReopenedWebhookRequest | EventFundraiserShownWebhookRequest | EventFundraiserUpdatedWebhookRequest | EventMonthlyGiftCanceledWebhookRequest | EventMonthlyGiftChangedWebhookRequest | EventMonthlyGiftPaymentFailedWebhookRequest | EventMonthlyGiftStartedWebhookRequest | EventNonprofitUpdatedWebhookRequest | EventPingWebhookRequest;
 
 /**
  * An attempt to deliver an event.
@@ -334,6 +334,10 @@ export type DonationBody = {
      * False for a test: no money was charged.
      */
     livemode: boolean;
+    /**
+     * The ID of the monthly gift that it belongs to.
+     */
+    monthlyGift: string | null;
     /**
      * Whether there are nonprofits that did not fit.
      */
@@ -851,6 +855,56 @@ export type MatchedRowBody = {
 };
 
 /**
+ * A donation that is given again every month.
+ */
+export type MonthlyGiftEventBody = {
+    /**
+     * What is charged each month, in cents.
+     */
+    amount: number;
+    /**
+     * Whether a link with the webhook token of your account brought it.
+     */
+    byYourLink: boolean;
+    canceledAt: string | null;
+    /**
+     * The names of the fields that changed: amount or status. Only `monthly_gift.changed` has any.
+     */
+    changed: Array<string>;
+    currency: string;
+    designation: string | null;
+    donor: DonorBody | null;
+    fundraiser: FundraiserNameBody | null;
+    /**
+     * Its first donation has the same ID.
+     */
+    id: string;
+    /**
+     * False for a test: no money is charged.
+     */
+    livemode: boolean;
+    moreNonprofits?: boolean;
+    /**
+     * When the donor is charged next. Null if that is open.
+     */
+    nextChargeAt: string | null;
+    /**
+     * The nonprofits that receive it.
+     */
+    nonprofits: Array<NonprofitNameBody>;
+    /**
+     * What the donate link passed on.
+     */
+    partnerDonationId: string | null;
+    partnerMetadata: string | null;
+    startedAt: string;
+    /**
+     * active, past_due (the last payment failed), paused or canceled, as it is now.
+     */
+    status: string;
+};
+
+/**
  * A refund or dispute.
  */
 export type MovementBody = {
@@ -860,7 +914,7 @@ export type MovementBody = {
     amount: number;
     id: string;
     /**
-     * A refund is succeeded or failed; a dispute is open or won.
+     * A refund is succeeded or failed; a dispute is open, won or lost.
      */
     status: string;
 };
@@ -1264,7 +1318,7 @@ export type WebhookChangeInput = {
     /**
      * The events to send. When an endpoint is created, all by default.
      */
-    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping'> | null;
+    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping'> | null;
     /**
      * standard, or partner for receivers that were written for the hosted service: donation.succeeded alone.
      */
@@ -1288,7 +1342,7 @@ export type WebhookInput = {
     /**
      * The events to send. When an endpoint is created, all by default.
      */
-    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping'> | null;
+    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping'> | null;
     /**
      * standard, or partner for receivers that were written for the hosted service: donation.succeeded alone.
      */
@@ -2654,7 +2708,7 @@ export type DeliveriesData = {
         /**
          * Only events of this type.
          */
-        type?: 'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping';
+        type?: 'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping';
         /**
          * Only deliveries with this status: waiting, delivered or failed.
          */
@@ -3188,6 +3242,70 @@ export type EventFundraiserUpdatedWebhookPayload = {
 export type EventFundraiserUpdatedWebhookRequest = {
     body: EventFundraiserUpdatedWebhookPayload;
     key: 'fundraiser.updated';
+    path?: never;
+    query?: never;
+};
+
+export type EventMonthlyGiftCanceledWebhookPayload = {
+    data: MonthlyGiftEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'monthly_gift.canceled';
+};
+
+export type EventMonthlyGiftCanceledWebhookRequest = {
+    body: EventMonthlyGiftCanceledWebhookPayload;
+    key: 'monthly_gift.canceled';
+    path?: never;
+    query?: never;
+};
+
+export type EventMonthlyGiftChangedWebhookPayload = {
+    data: MonthlyGiftEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'monthly_gift.changed';
+};
+
+export type EventMonthlyGiftChangedWebhookRequest = {
+    body: EventMonthlyGiftChangedWebhookPayload;
+    key: 'monthly_gift.changed';
+    path?: never;
+    query?: never;
+};
+
+export type EventMonthlyGiftPaymentFailedWebhookPayload = {
+    data: MonthlyGiftEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'monthly_gift.payment_failed';
+};
+
+export type EventMonthlyGiftPaymentFailedWebhookRequest = {
+    body: EventMonthlyGiftPaymentFailedWebhookPayload;
+    key: 'monthly_gift.payment_failed';
+    path?: never;
+    query?: never;
+};
+
+export type EventMonthlyGiftStartedWebhookPayload = {
+    data: MonthlyGiftEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'monthly_gift.started';
+};
+
+export type EventMonthlyGiftStartedWebhookRequest = {
+    body: EventMonthlyGiftStartedWebhookPayload;
+    key: 'monthly_gift.started';
     path?: never;
     query?: never;
 };

@@ -12,6 +12,7 @@ use crate::webhooks::{Webhooks, events};
 use directory::history::changes::Cursor;
 use platform::db::{Revision, Topic, Tx};
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -22,6 +23,16 @@ const BATCH_SIZE: i64 = 200;
 const MAX_IMPORTS: i64 = 10;
 /// The most accounts whose nonprofits changed by one import that are told so.
 const MAX_CHANGED: i64 = 10_000;
+
+/// What the outbox says about a monthly gift.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MonthlyGiftFact {
+    monthly_gift_id: Uuid,
+    /// The names of the fields that changed. Rows of earlier versions have none.
+    #[serde(default)]
+    changed: Vec<String>,
+}
 
 /// Events of a transaction that are not written yet.
 struct FanOut {
@@ -112,8 +123,11 @@ impl FanOut {
             return self.add_goal(tx, &facts, row.created_at).await;
         }
         let Some(kind) = kind else { return Ok(()) };
-        if let Some(gift) = body["monthlyGiftId"].as_str().and_then(|id| id.parse().ok()) {
-            return self.add_monthly_gift(tx, kind, gift, (&row, &body)).await;
+        if kind.is_monthly_gift() {
+            return match serde_json::from_value(body) {
+                Ok(fact) => self.add_monthly_gift(tx, kind, &row, fact).await,
+                Err(_) => Ok(()),
+            };
         }
         let Some(fundraiser) = row.fundraiser else {
             return Ok(());
@@ -174,9 +188,10 @@ impl FanOut {
         &mut self,
         tx: &mut Tx,
         kind: EventKind,
-        gift: Uuid,
-        (row, body): (&OutboxRow, &Value),
+        row: &OutboxRow,
+        fact: MonthlyGiftFact,
     ) -> sqlx::Result<()> {
+        let gift = fact.monthly_gift_id;
         let mut accounts = BTreeSet::new();
         if let Some(fundraiser) = row.fundraiser {
             accounts.extend(store::find_owner(tx, fundraiser).await?);
@@ -186,7 +201,7 @@ impl FanOut {
         let subject = (kind, events::monthly_gift_subject(gift), row.created_at);
         self.push(tx, &accounts, subject, |event| Event {
             fundraiser: row.fundraiser,
-            detail: json!({"gift": gift, "changed": body["changed"]}),
+            detail: json!({"gift": gift, "changed": fact.changed}),
             ..event
         })
         .await

@@ -61,6 +61,7 @@ from .match_body import MatchBody
 from .match_input import MatchInput
 from .match_row_input import MatchRowInput
 from .matched_row_body import MatchedRowBody
+from .monthly_gift_event_body import MonthlyGiftEventBody
 from .movement_body import MovementBody
 from .nonprofit_body import NonprofitBody
 from .nonprofit_event_body import NonprofitEventBody
@@ -174,6 +175,7 @@ __all__ = (
     "MatchInput",
     "MatchRowInput",
     "MatchedRowBody",
+    "MonthlyGiftEventBody",
     "MovementBody",
     "NonprofitBody",
     "NonprofitEventBody",

@@ -38,6 +38,7 @@ class DonationBody:
         fundraiser (FundraiserNameBody | None):
         id (UUID):
         livemode (bool): False for a test: no money was charged.
+        monthly_gift (None | UUID): The ID of the monthly gift that it belongs to.
         nonprofits (list[ShareBody]): The nonprofits that receive it, with their shares.
         partner_donation_id (None | str): What the donate link passed on.
         partner_metadata (None | str):
@@ -58,6 +59,7 @@ class DonationBody:
     fundraiser: FundraiserNameBody | None
     id: UUID
     livemode: bool
+    monthly_gift: None | UUID
     nonprofits: list[ShareBody]
     partner_donation_id: None | str
     partner_metadata: None | str
@@ -102,6 +104,12 @@ class DonationBody:
         id = str(self.id)
 
         livemode = self.livemode
+
+        monthly_gift: None | str
+        if isinstance(self.monthly_gift, UUID):
+            monthly_gift = str(self.monthly_gift)
+        else:
+            monthly_gift = self.monthly_gift
 
         nonprofits = []
         for nonprofits_item_data in self.nonprofits:
@@ -149,6 +157,7 @@ class DonationBody:
                 "fundraiser": fundraiser,
                 "id": id,
                 "livemode": livemode,
+                "monthlyGift": monthly_gift,
                 "nonprofits": nonprofits,
                 "partnerDonationId": partner_donation_id,
                 "partnerMetadata": partner_metadata,
@@ -225,6 +234,21 @@ class DonationBody:
 
         livemode = d.pop("livemode")
 
+        def _parse_monthly_gift(data: object) -> None | UUID:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                monthly_gift_type_0 = UUID(data)
+
+                return monthly_gift_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | UUID, data)
+
+        monthly_gift = _parse_monthly_gift(d.pop("monthlyGift"))
+
         nonprofits = []
         _nonprofits = d.pop("nonprofits")
         for nonprofits_item_data in _nonprofits:
@@ -296,6 +320,7 @@ class DonationBody:
             fundraiser=fundraiser,
             id=id,
             livemode=livemode,
+            monthly_gift=monthly_gift,
             nonprofits=nonprofits,
             partner_donation_id=partner_donation_id,
             partner_metadata=partner_metadata,

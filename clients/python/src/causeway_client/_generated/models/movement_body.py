@@ -17,7 +17,7 @@ class MovementBody:
     Attributes:
         amount (int): In cents.
         id (str):
-        status (str): A refund is succeeded or failed; a dispute is open or won.
+        status (str): A refund is succeeded or failed; a dispute is open, won or lost.
     """
 
     amount: int

@@ -15,6 +15,10 @@ class WebhookChangeInputEventsType0Item(str, Enum):
     FUNDRAISER_REOPENED = "fundraiser.reopened"
     FUNDRAISER_SHOWN = "fundraiser.shown"
     FUNDRAISER_UPDATED = "fundraiser.updated"
+    MONTHLY_GIFT_CANCELED = "monthly_gift.canceled"
+    MONTHLY_GIFT_CHANGED = "monthly_gift.changed"
+    MONTHLY_GIFT_PAYMENT_FAILED = "monthly_gift.payment_failed"
+    MONTHLY_GIFT_STARTED = "monthly_gift.started"
     NONPROFIT_UPDATED = "nonprofit.updated"
     PING = "ping"
 
