@@ -7,11 +7,15 @@ use axum::http::StatusCode;
 
 /// Returns whether responses at this path are for people. Programs get problem details (RFC 9457) instead.
 pub fn is_page(path: &str) -> bool {
-    let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+    let mut segments = path.trim_start_matches('/').split('/');
+    let first = segments.next().unwrap_or_default();
+    let second = segments.next().unwrap_or_default();
+    let is_former = (first == "api" && is_version(second)) || second == "button.js";
     !matches!(
         first,
         "media" | "image" | "embed" | "share" | "reconcile" | "mcp" | "webhooks"
     ) && !is_version(first)
+        && !is_former
 }
 
 /// Returns whether a path segment is a version of the API, such as `v0.2` or `v1`, also one that does not exist.
@@ -79,6 +83,8 @@ mod tests {
             "/v1",
             "/v3/nonprofit/x",
             "/v0.25",
+            "/api/v0.2/search/x",
+            "/0.4/button.js",
         ] {
             assert!(!is_page(path), "{path}");
         }
