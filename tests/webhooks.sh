@@ -58,7 +58,7 @@ send() {
     before=$(wc -l <"$folder/received")
     curl --silent --fail --user "$public:$private" --request POST "$address/v0.2/webhook/$id/test" >/dev/null
     until [ "$(wc -l <"$folder/received")" -gt "$before" ]; do sleep 0.05; done
-    tail -n 1 "$folder/received" | sed "s/}\$/,\"valid\":[$1],\"invalid\":[$2]}/" >>"$folder/messages"
+    tail -n 1 "$folder/received" | sed "s|}\$|,\"valid\":[$1],\"invalid\":[$2]}|" >>"$folder/messages"
 }
 
 other=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
