@@ -41,7 +41,7 @@ const MAX_DELAY: Duration = Duration::from_secs(1);
 const MAX_GROWTH: u64 = 32 * MEBIBYTE;
 const MAX_IDLE_CPU: f64 = 0.02;
 const MAX_RATIO_OF_DELAYS: f64 = 1.5;
-const TIMEOUT: Duration = Duration::from_mins(60);
+const TIMEOUT: Duration = Duration::from_hours(1);
 
 #[derive(Args)]
 pub(crate) struct Webhooks {
@@ -235,7 +235,7 @@ impl Bench<'_> {
         (0..count).map(create).collect()
     }
 
-    fn delete_endpoints(&self, ids: Vec<String>) -> Result<()> {
+    fn delete_endpoints(&self, ids: &[String]) -> Result<()> {
         ids.iter().try_for_each(|id| self.causeway.delete_webhook(id))
     }
 
@@ -258,7 +258,7 @@ impl Bench<'_> {
         rates.donations[1].push(with);
         self.wait_for_arrivals(u64::from(count) * endpoints.len() as u64)?;
         self.receiver.take();
-        self.delete_endpoints(endpoints)?;
+        self.delete_endpoints(&endpoints)?;
         ensure!(server.resident_memory()? > 0, "the server is gone");
         Ok(())
     }
@@ -271,7 +271,7 @@ impl Bench<'_> {
         self.wait_for_arrivals(u64::from(count) * endpoints.len() as u64)?;
         let arrivals = self.receiver.take();
         server.stop(self.scratch)?;
-        self.delete_endpoints(endpoints)?;
+        self.delete_endpoints(&endpoints)?;
         Ok(arrivals)
     }
 
@@ -340,7 +340,7 @@ impl Bench<'_> {
         let used = || cpu_time(server.process_id()).context("the server is gone");
         let before = used()?;
         thread::sleep(IDLE);
-        let cpu = (used()? - before).as_secs_f64() / IDLE.as_secs_f64();
+        let cpu = used()?.saturating_sub(before).as_secs_f64() / IDLE.as_secs_f64();
         let memory = server.resident_memory()?;
         self.receiver.take();
         let count = (duration.as_secs_f64() * f64::from(EVENTS_PER_SECOND)).ceil() as u32;
@@ -366,7 +366,7 @@ impl Bench<'_> {
         }
         self.wait_for_arrivals(count.into())?;
         let delay = self.receiver.take().ages.percentile(0.99);
-        self.delete_endpoints(endpoint)?;
+        self.delete_endpoints(&endpoint)?;
         Ok(State { memory, cpu, delay })
     }
 }

@@ -235,7 +235,7 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Search(search) => search.run(&app, output).await,
             Command::Match(matching) => matching.run(&app, output).await,
             Command::Mcp(mcp) => mcp.run(&app).await,
-            Command::Donation(donation) => donation.run(&app, output).await,
+            Command::Donation(donation) => Box::pin(donation.run(&app, output)).await,
             Command::Ledger(ledger) => ledger.run(&app).await,
             Command::Payments(payments) => Box::pin(payments.run(&app, output)).await,
             Command::Donor(donor) => donor.run(&app, output).await,

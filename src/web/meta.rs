@@ -82,6 +82,19 @@ impl Meta {
     }
 }
 
+/// Shortens a description between two words.
+fn shorten(description: &str) -> String {
+    let beginning = platform::text::cut(description, MAX_DESCRIPTION_CHARS);
+    if beginning.len() == description.len() {
+        return description.to_owned();
+    }
+    let end = beginning.rfind(' ').unwrap_or(beginning.len());
+    format!(
+        "{}…",
+        beginning[..end].trim_end_matches([',', '.', ';', ':', ' '])
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,17 +114,4 @@ mod tests {
         let facts: Value = serde_json::from_str(facts.split_once("</script>").unwrap().0).unwrap();
         assert_eq!(facts["name"], evil);
     }
-}
-
-/// Shortens a description between two words.
-fn shorten(description: &str) -> String {
-    let beginning = platform::text::cut(description, MAX_DESCRIPTION_CHARS);
-    if beginning.len() == description.len() {
-        return description.to_owned();
-    }
-    let end = beginning.rfind(' ').unwrap_or(beginning.len());
-    format!(
-        "{}…",
-        beginning[..end].trim_end_matches([',', '.', ';', ':', ' '])
-    )
 }

@@ -222,10 +222,9 @@ fn deliver(database: Database) {
         let servers = 1 + usize::from(postgres.is_some());
         (0..servers).map(|_| workload.instance.serve()).collect()
     };
-    let make_due = if postgres.is_some() {
-        MAKE_DUE_ON_POSTGRES
-    } else {
-        MAKE_DUE_ON_SQLITE
+    let make_due = match &postgres {
+        Some(_) => MAKE_DUE_ON_POSTGRES,
+        None => MAKE_DUE_ON_SQLITE,
     };
     let mut servers = serve(&workload);
     workload.begin(servers[0].address);

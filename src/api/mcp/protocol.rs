@@ -331,6 +331,7 @@ async fn call_tool(
         let refusal = Error::TooLarge(MAX_PATH_BYTES).into_response();
         return Err(Failure::Refused(Box::new(refusal)));
     }
+    let needs_private_key = request.body.is_some() && !caller.has_private_key();
     match call(caller, request).await? {
         Called::Body(body) => {
             let body = match name {
@@ -344,14 +345,14 @@ async fn call_tool(
             }))
         }
         Called::Problem { code, detail, .. } => Ok(failed(&json!({"code": code, "detail": detail}))),
-        Called::Refused(response) => explain_refusal(response, caller),
+        Called::Refused(response) => explain_refusal(response, needs_private_key),
     }
 }
 
 /// Returns the result of a tool whose request was refused: models can wait for a limit, or tell people that a private key is
 /// missing. A wrong key is an error of HTTP, which applications show.
-fn explain_refusal(response: Box<Response>, caller: &McpClient) -> Result<Value, Failure> {
-    let is_wrong_key = response.status() == StatusCode::UNAUTHORIZED && caller.has_private_key();
+fn explain_refusal(response: Box<Response>, needs_private_key: bool) -> Result<Value, Failure> {
+    let is_wrong_key = response.status() == StatusCode::UNAUTHORIZED && !needs_private_key;
     let Some(problem) = response.extensions().get::<Problem>().filter(|_| !is_wrong_key) else {
         return Err(Failure::Refused(response));
     };

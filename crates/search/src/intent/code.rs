@@ -72,9 +72,9 @@ mod tests {
 
     fn code_of(vectors: &[&Vector]) -> [u8; CODE_BYTES] {
         let mut sum = WordSum::default();
-        vectors
-            .iter()
-            .for_each(|vector| sum.add(&vector.to_word_vector()));
+        for vector in vectors {
+            sum.add(&vector.to_word_vector());
+        }
         sum.code()
     }
 
