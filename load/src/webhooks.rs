@@ -123,7 +123,7 @@ impl Webhooks {
             rates.deliveries.push(arrivals.rate());
             let plain = bench.post_plainly(&arrivals, self.options.round_duration()?, cores.server_core)?;
             rates.plain.push(plain);
-            eprintln!("round {round}: {} a second", rate(arrivals.rate()));
+            eprintln!("round {round}: deliveries at {}", rate(arrivals.rate()));
         }
         let server = causeway.serve(cores)?;
         let before = bench.observe(&server, self.options.round_duration()?)?;
