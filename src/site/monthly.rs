@@ -384,6 +384,7 @@ async fn show(app: &App, gift: MonthlyGift, shown: PageContent<'_>) -> Result<Gi
     let next = status.next_charge_at().filter(|_| status.cause.is_none());
     let forms = Forms::new(app, t, &gift, &shown);
     let is_canceled = status.state == GiftState::Canceled;
+    let is_problem = status.state == GiftState::PastDue || status.cause == Some(Cause::Payment);
     Ok(GiftPage {
         amount: status.amount.to_string(),
         badge: badge(t, status.state),
@@ -393,8 +394,9 @@ async fn show(app: &App, gift: MonthlyGift, shown: PageContent<'_>) -> Result<Gi
         card_expires: status
             .card_expires_at
             .map(|at| format_date(at - 1, &TimeZone::UTC)),
-        note: note(t, &gift, &name, date),
-        is_problem: status.state == GiftState::PastDue || status.cause == Some(Cause::Payment),
+        // What was just changed says the same, unless a payment has failed.
+        note: note(t, &gift, &name, date).filter(|_| is_problem || shown.done.is_none()),
+        is_problem,
         done: shown.done,
         error: forms.error,
         change: forms.change,

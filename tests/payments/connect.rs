@@ -24,7 +24,7 @@ const STATES: &str = "select state from donations order by started_at";
 /// Starts a server that charges nonprofits on their own accounts. The Red Cross has one.
 async fn open(world: &World, has_recipient: bool) -> Bank {
     let bank = Bank::open_with(world, |config| {
-        config.stripe.account = "connect".to_owned();
+        "connect".clone_into(&mut config.stripe.account);
         config.stripe.connect_webhook_secret = CONNECT_SECRET.into();
         if !has_recipient {
             config.recipient = None;

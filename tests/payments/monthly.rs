@@ -137,7 +137,7 @@ async fn every_paid_invoice_is_one_donation_with_a_receipt(world: &World) {
     bank.settle(world).await;
     // An event that came before what it needs is handled again later, and the sweep asks for the fee of a charge that was
     // not entered yet when its event came.
-    world.app.clock.advance(Duration::from_secs(3_600));
+    world.app.clock.advance(Duration::from_hours(1));
     let payments = bank.app.payments().unwrap();
     payments.handle_open_events().await.unwrap();
     payments.sweep().await.unwrap();
@@ -222,7 +222,7 @@ async fn payments_are_found_when_every_event_is_lost(world: &World) {
     let id = subscription(&bank).await["id"].as_str().unwrap().to_owned();
     bank.delete(&format!("subscriptions/{id}")).await;
     pass(world, &bank, 1).await;
-    world.app.clock.advance(Duration::from_secs(60));
+    world.app.clock.advance(Duration::from_mins(1));
     payments.sweep().await.unwrap();
     assert_eq!(world.texts(GIFTS).await, ["canceled 2606"]);
     bank.assert_reconciled().await;
