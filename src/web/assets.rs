@@ -67,7 +67,7 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     assets
 });
 
-/// Returns a stylesheet without its comments, indentation and empty lines.
+/// Returns a stylesheet without its comments, and without the space that only people need.
 fn compact(styles: &str) -> String {
     let (mut text, mut rest) = (String::with_capacity(styles.len()), styles);
     while let Some((before, comment)) = rest.split_once("/*") {
@@ -75,8 +75,20 @@ fn compact(styles: &str) -> String {
         rest = comment.split_once("*/").map_or("", |(_, after)| after);
     }
     text.push_str(rest);
-    let lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty());
-    lines.collect::<Vec<_>>().join("\n")
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut styles = lines.collect::<Vec<_>>().join("\n");
+    for (spaced, short) in [
+        (" {", "{"),
+        ("{ ", "{"),
+        (": ", ":"),
+        ("; ", ";"),
+        (";}", "}"),
+        (" }", "}"),
+        (", ", ","),
+    ] {
+        styles = styles.replace(spaced, short);
+    }
+    styles
 }
 
 impl Asset {

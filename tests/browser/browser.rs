@@ -204,7 +204,12 @@ impl Browser {
     }
 
     pub async fn click(&self, css: &str) {
-        self.find(css).await.click().await.unwrap();
+        let element = self.find(css).await;
+        // At the edge of the window, a bar may cover it.
+        let center = "arguments[0].scrollIntoView({ block: 'center' });";
+        let argument = element.to_json().unwrap();
+        self.driver.execute(center, vec![argument]).await.unwrap();
+        element.click().await.unwrap();
     }
 
     pub async fn fill(&self, css: &str, text: &str) {

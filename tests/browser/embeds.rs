@@ -107,13 +107,13 @@ async fn a_donation_is_made_in_a_dialog_on_a_page_of_another_origin() {
     browser.wait_for(focused, "$25").await;
     // A script of the page opens the form at an amount, and learns when it is closed.
     let open =
-        "document.addEventListener('causeway-close', (event) => { window.closed = event.detail.url; });
+        "document.addEventListener('causeway-close', (event) => { window.closedForm = event.detail.url; });
         causeway.setOptions({ partner_donation_id: 'order-17' });
         causeway.open('american-red-cross', { amount: 44 });";
     browser.run(open).await;
     wait_for_shadow(&browser, "return Boolean(shadow('dialog[open]'));", true).await;
     shadow(&browser, "shadow('dialog button').click();").await;
-    let url = "return window.closed?.split('&embed=')[0] ?? null;";
+    let url = "return window.closedForm?.split('&embed=')[0] ?? null;";
     let form = format!(
         "{}/american-red-cross/give?partner_donation_id=order-17&amount=44",
         site.url

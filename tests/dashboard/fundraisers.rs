@@ -68,12 +68,20 @@ async fn a_fundraiser_created_on_the_dashboard_is_in_the_api(world: &World) {
         "Open",
         "May 1, 2026",
         "June 30, 2199",
-        "For all.\nCome!",
+        "For all.",
+        "Come!",
+        "WhatsApp",
         "http://causeway.test/american-red-cross/f/adas-spring-run",
         "http://causeway.test/v0.2/nonprofit/american-red-cross/fundraiser/adas-spring-run",
     ] {
         assert!(page.contains(shown), "{shown} is missing from {page}");
     }
+    let poster = visitor.get(200, &format!("{url}/poster")).await.text();
+    assert!(
+        poster.contains("Scan to donate")
+            && poster.contains("/share/american-red-cross/f/adas-spring-run.svg"),
+        "{poster}"
+    );
     let created = read(world, "adas-spring-run").await;
     for (field, value) in [
         ("id", json!(once)),
