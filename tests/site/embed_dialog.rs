@@ -211,9 +211,9 @@ async fn the_embed_page_generates_a_thermometer_and_a_button_with_a_dialog(world
             .await
             .contains("Enter the URL of a fundraiser")
     );
-    let button = page("kind=button&dialog=1&scheme=light&amounts=5").await;
+    let button = page("kind=button&dialog=1&scheme=auto&amounts=5").await;
     assert!(
-        button.contains("data-causeway-button data-dialog data-amounts=\"5\" data-scheme=\"light\""),
+        button.contains("data-causeway-button data-dialog data-amounts=\"5\" data-scheme=\"auto\""),
         "{button}"
     );
 }
