@@ -70,6 +70,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "giving/ledger/store SUM_CASH",
         "a reconciliation adds it up once a day",
     ),
+    ("giving/monthly/store SUMMARIZE", BY_COMMAND),
     ("giving/guard/store LIST_OF", BY_COMMAND),
     (
         "giving/guard/store LIST_NONPROFITS",
