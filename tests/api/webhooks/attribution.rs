@@ -5,10 +5,12 @@ use crate::cli::secrets::database_content;
 use crate::dashboard::visitor::{Visitor, hidden};
 use crate::world::World;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 on_both_databases!(
     a_donation_by_a_link_with_the_token_is_an_event_of_the_partner,
     what_a_donor_had_erased_is_in_no_event_or_answer,
+    the_answer_to_an_attempt_in_progress_is_not_stored_once_the_donor_is_erased,
 );
 
 const GIVE: &str = "/american-red-cross/give";
@@ -83,6 +85,14 @@ async fn a_donation_by_a_link_with_the_token_is_an_event_of_the_partner(world: &
     partner.app.db.close().await;
 }
 
+async fn forget(world: &World, email: &str) {
+    let email = platform::email_address::EmailAddress::parse(email).unwrap();
+    let actor = access::audit::Actor::Command;
+    giving::donors::forget(world.app.settlement(), None, &email, actor)
+        .await
+        .unwrap();
+}
+
 async fn what_a_donor_had_erased_is_in_no_event_or_answer(world: &World) {
     let partner = Partner::new(world).await;
     let created = partner.create("/echo", json!({})).await;
@@ -99,13 +109,9 @@ async fn what_a_donor_had_erased_is_in_no_event_or_answer(world: &World) {
     assert!(sent.body.contains("Lovelace"), "{}", sent.body);
     let answers = "select answer from webhook_attempts";
     assert!(world.texts(answers).await[0].contains("Lovelace"));
-    let email = platform::email_address::EmailAddress::parse("ada@example.org").unwrap();
-    let actor = access::audit::Actor::Command;
-    giving::donors::forget(world.app.settlement(), None, &email, actor)
-        .await
-        .unwrap();
+    forget(world, "ada@example.org").await;
     partner.receiver.answer("/echo", "200 OK");
-    world.app.clock.advance(std::time::Duration::from_secs(10));
+    world.app.clock.advance(Duration::from_secs(10));
     partner.deliver().await;
     let mut texts = vec![partner.receiver.take("/echo").pop().unwrap().body];
     for path in ["/v0.2/events", "/v0.2/donations"] {
@@ -122,4 +128,37 @@ async fn what_a_donor_had_erased_is_in_no_event_or_answer(world: &World) {
         let found = memchr::memmem::find(&content.to_ascii_lowercase(), personal.as_bytes());
         assert!(found.is_none(), "{personal}");
     }
+}
+
+async fn the_answer_to_an_attempt_in_progress_is_not_stored_once_the_donor_is_erased(world: &World) {
+    let partner = Partner::new(world).await;
+    let created = partner.create("/echo", json!({})).await;
+    let token = created["webhookToken"].as_str().unwrap();
+    partner.receiver.hold("/echo");
+    let fields = [
+        ("name", "Ada Lovelace"),
+        ("email", "ada@example.org"),
+        ("share_contact", "yes"),
+    ];
+    give(world, &format!("webhook_token={token}"), &fields).await;
+    let erase = async {
+        let sent = loop {
+            match partner.receiver.take("/echo").pop() {
+                Some(sent) => break sent,
+                None => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        };
+        assert!(sent.body.contains("Lovelace"), "{}", sent.body);
+        forget(world, "ada@example.org").await;
+        partner.receiver.answer("/echo", "500 Oops");
+    };
+    tokio::join!(partner.deliver(), erase);
+    assert_eq!(world.texts("select answer from webhook_attempts").await, [""]);
+    // The attempt failed, so the event is sent again, without the donor.
+    partner.receiver.answer("/echo", "200 OK");
+    world.app.clock.advance(Duration::from_secs(120));
+    partner.deliver().await;
+    let sent = partner.receiver.take("/echo").pop().unwrap();
+    assert!(!sent.body.contains("Lovelace"), "{}", sent.body);
+    partner.app.db.close().await;
 }

@@ -18,6 +18,7 @@ use platform::webhook_signature::{WebhookHeaders, WebhookSecret};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -52,6 +53,9 @@ impl Received {
 /// What a receiver answers, for each path.
 type Answers = Arc<Mutex<HashMap<String, String>>>;
 
+/// Stands for an answer that is not given yet.
+const HELD: &str = "held";
+
 /// An HTTP server that records what it gets. Paths that begin with `/echo` answer with what they got.
 pub struct Receiver {
     pub port: u16,
@@ -78,6 +82,11 @@ impl Receiver {
 
     pub fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// Answers no request to a path until its answer is set.
+    pub fn hold(&self, path: &str) {
+        self.answer(path, HELD);
     }
 
     /// Answers requests to a path with a status line and headers from now on.
@@ -136,8 +145,13 @@ async fn serve(mut stream: TcpStream, received: Arc<Mutex<Vec<(String, Received)
             .lock()
             .unwrap()
             .push((path.clone(), Received { headers, body }));
-        let answer = answers.lock().unwrap().get(&path).cloned();
-        let answer = answer.unwrap_or_else(|| "204 No Content".to_owned());
+        let answer = loop {
+            let answer = answers.lock().unwrap().get(&path).cloned();
+            match answer.as_deref() {
+                Some(HELD) => tokio::time::sleep(Duration::from_millis(10)).await,
+                _ => break answer.unwrap_or_else(|| "204 No Content".to_owned()),
+            }
+        };
         let answer = format!(
             "HTTP/1.1 {answer}\r\nContent-Length: {}\r\n\r\n{echo}",
             echo.len()

@@ -18,12 +18,19 @@ const LEASE_DURATION: Duration = Duration::from_secs(10);
 const BATCH_SIZE: i64 = 500;
 
 /// Erases what receivers answered to events about donations and monthly gifts of a donor, because it may repeat the body.
+/// The answer to an attempt in progress is not stored.
 pub(crate) async fn erase_answers(tx: &mut Tx, entries: &[i64], gifts: &[Uuid]) -> sqlx::Result<()> {
-    for entry in entries {
-        store::erase_answers(tx, &donation_subject(*entry)).await?;
+    let donations = entries.iter().map(|entry| donation_subject(*entry));
+    let gifts = gifts.iter().map(|gift| monthly_gift_subject(*gift));
+    let subjects: Vec<String> = donations.chain(gifts).collect();
+    let mut busy = Vec::new();
+    for subject in &subjects {
+        busy.extend(store::list_busy(tx, subject).await?);
     }
-    for gift in gifts {
-        store::erase_answers(tx, &monthly_gift_subject(*gift)).await?;
+    endpoints::lock_all(tx, busy).await?;
+    for subject in &subjects {
+        store::replace_leases(tx, subject, Uuid::now_v7()).await?;
+        store::erase_answers(tx, subject).await?;
     }
     Ok(())
 }

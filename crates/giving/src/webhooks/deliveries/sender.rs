@@ -199,10 +199,14 @@ impl Sender {
                     store::open_subject(tx, id, &subject, now).await?;
                 }
                 Attempted::Sent(sent) => {
-                    let attempt = made(attempts + 1, sent);
+                    let mut attempt = made(attempts + 1, sent);
+                    if !is_ours {
+                        // The lease may have been taken away to erase what is known about a donor.
+                        attempt.answer.clear();
+                    }
                     store::insert_attempt(tx, leased.id, &attempt).await?;
                     if !is_ours && sent.error.is_some() {
-                        // Somebody else is sending it.
+                        // Somebody else is sending it, or will when the lease lapses.
                         continue;
                     }
                     let decision = decide(endpoint.health, attempts + 1, sent.outcome, now, random());

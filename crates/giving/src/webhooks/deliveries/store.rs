@@ -51,6 +51,8 @@ const LIST_DUE: &str = "select id, sequence, attempts from webhook_deliveries wh
 const FIND_OLDEST: &str = "select id, sequence, attempts, due_at from webhook_deliveries where endpoint_id = $1 \
      and due_at is not null order by sequence limit 1";
 const LEASE: &str = "update webhook_deliveries set lease = $2, due_at = $3 where id = $1";
+const REPLACE_LEASES: &str =
+    "update webhook_deliveries set lease = $2 where subject = $1 and due_at is not null and lease is not null";
 const FIND_NEXT_DUE: &str = "select due_at from webhook_deliveries where endpoint_id = $1 and due_at is not null order by due_at limit 1";
 const FIND_NEXT_LAPSE: &str = "select due_at from webhook_deliveries where endpoint_id = $1 and lease is not null order by due_at limit 1";
 const FIND_LEASED: &str = "select subject, attempts, coalesce(lease = $2, false) from webhook_deliveries \
@@ -357,6 +359,13 @@ pub(super) async fn find_oldest(tx: &mut Tx, endpoint: Uuid) -> sqlx::Result<Opt
 /// Leases a delivery.
 pub(super) async fn lease(tx: &mut Tx, id: Uuid, lease: Uuid, lapses_at: i64) -> sqlx::Result<()> {
     tx.execute(query(LEASE).bind(id).bind(lease).bind(lapses_at))
+        .await
+        .map(drop)
+}
+
+/// Takes the deliveries of a subject away from the attempts in progress.
+pub(super) async fn replace_leases(tx: &mut Tx, subject: &str, lease: Uuid) -> sqlx::Result<()> {
+    tx.execute(query(REPLACE_LEASES).bind(subject).bind(lease))
         .await
         .map(drop)
 }
