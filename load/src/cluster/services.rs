@@ -3,7 +3,8 @@
 //! Each has a file with its process ID and a script that starts it again, so that it can be killed and come back.
 
 use std::fs;
-use std::net::SocketAddr;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -79,6 +80,17 @@ impl Services {
             .stderr(Stdio::null())
             .spawn()
             .with_context(|| format!("cannot start {name}"))?;
+        Ok(())
+    }
+
+    /// Makes Redis forget everything.
+    pub(super) fn empty_redis(&self) -> Result<()> {
+        let address = self.redis_url.trim_start_matches("redis://");
+        let mut redis = TcpStream::connect(address).context("cannot connect to Redis")?;
+        redis.write_all(b"FLUSHALL\r\n")?;
+        let mut answer = [0; 5];
+        redis.read_exact(&mut answer)?;
+        ensure!(answer == *b"+OK\r\n", "Redis did not forget");
         Ok(())
     }
 

@@ -176,8 +176,7 @@ impl SharedAttempts {
             key: self.key(*subject),
             limit: limit.attempts() as u32,
             length_micros: limit.period().as_micros() as u64,
-            own: 0,
-            ages: Vec::new(),
+            own: None,
         };
         let queries: Vec<WindowQuery> = limits.iter().map(query).collect();
         let Answer::States(states) = self.windows.admit(&queries).await? else {

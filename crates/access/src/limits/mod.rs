@@ -3,6 +3,7 @@
 
 pub mod call;
 pub mod limiter;
+pub mod own_calls;
 pub mod rate_limiter;
 pub mod script;
 pub(crate) mod sharded_map;

@@ -7,13 +7,19 @@ use platform::redis::{Away, Redis, Script};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How far the clocks of Redis and this server may drift apart within a window.
+const MAX_DRIFT: Duration = Duration::from_millis(50);
 
 /// The script. It reads the time only once, so that a test can replace the clock.
 pub const SCRIPT: &str = include_str!("window.lua");
 /// What the script returns instead of the states of windows if it has lost calls.
 const LOST: i64 = -1;
 /// The number of integers that the script returns for one window.
-const STATE_FIELDS: usize = 4;
+const STATE_FIELDS: usize = 5;
+/// The number of integers that the script expects for one window, besides the ages.
+const QUERY_FIELDS: usize = 7;
 
 /// The sliding windows in Redis. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -30,10 +36,42 @@ pub struct WindowQuery {
     pub key: String,
     pub limit: u32,
     pub length_micros: u64,
-    /// The number of calls in the window that this server has counted, if it knows them.
-    pub own: usize,
-    /// The ages of these calls in microseconds, the oldest first. Only sent after the script has lost some.
+    /// The calls that the asking server has counted; `None` if it does not know them.
+    pub own: Option<(ServerNumber, OwnQuery)>,
+}
+
+/// The number by which Redis tells the calls of servers apart. Not 0.
+pub type ServerNumber = u32;
+
+/// What a server tells Redis about the calls that it has counted in a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnQuery {
+    /// Grows with every call that the server counts.
+    pub record: u64,
+    /// The number of calls that are younger than `age_limit` of the windows.
+    pub count: usize,
+    /// The ages of these calls in microseconds, the oldest first. Only sent after Redis has lost some.
     pub ages: Vec<u64>,
+}
+
+impl WindowQuery {
+    /// Returns the arguments of the script. Only calls that are younger than `age_limit` microseconds are sent again.
+    pub fn arguments(&self, age_limit: u64) -> Vec<i64> {
+        let mut arguments = vec![i64::from(self.limit), self.length_micros as i64];
+        let Some((server, own)) = &self.own else {
+            arguments.resize(QUERY_FIELDS, 0);
+            return arguments;
+        };
+        arguments.extend([
+            i64::from(*server),
+            own.record as i64,
+            own.count as i64,
+            age_limit as i64,
+            own.ages.len() as i64,
+        ]);
+        arguments.extend(own.ages.iter().map(|age| *age as i64));
+        arguments
+    }
 }
 
 /// The state of a window after a call was counted or refused.
@@ -45,6 +83,8 @@ pub struct WindowState {
     pub resets_in: u64,
     /// The time until the window admits a call, in microseconds: 0 if it has room.
     pub retry_in: u64,
+    /// The record of the asking server; see [`OwnQuery`].
+    pub record: u64,
 }
 
 /// What the script says.
@@ -52,7 +92,7 @@ pub struct WindowState {
 pub enum Answer {
     /// The states of the windows. The call was admitted if all of them have room.
     States(Vec<WindowState>),
-    /// Redis has fewer calls than this server alone has counted. Nothing was counted.
+    /// Redis has lost calls of the asking server. Nothing was counted.
     Lost,
 }
 
@@ -87,21 +127,25 @@ impl SharedWindows {
 
     /// Counts a call in all windows, or in none if one of them is full.
     pub async fn admit(&self, queries: &[WindowQuery]) -> Result<Answer, Away> {
-        let mut keys = Vec::with_capacity(queries.len());
-        let mut arguments = Vec::with_capacity(queries.len() * STATE_FIELDS);
+        let mut keys = Vec::with_capacity(2 * queries.len());
+        let mut arguments = Vec::with_capacity(queries.len() * QUERY_FIELDS);
         for query in queries {
-            keys.push(query.key.clone());
-            arguments.extend([
-                i64::from(query.limit),
-                query.length_micros as i64,
-                query.own as i64,
-                query.ages.len() as i64,
-            ]);
-            arguments.extend(query.ages.iter().map(|age| *age as i64));
+            keys.extend([query.key.clone(), records_key(&query.key)]);
+            arguments.extend(query.arguments(self.age_limit(query.length_micros)));
         }
         let values: Vec<i64> = self.redis.run_script(&self.script, &keys, &arguments).await?;
         Ok(parse(&values))
     }
+
+    /// Returns the age up to which calls of this server are surely in a window of Redis.
+    pub(super) fn age_limit(&self, length_micros: u64) -> u64 {
+        length_micros.saturating_sub((self.redis.timeout() + MAX_DRIFT).as_micros() as u64)
+    }
+}
+
+/// Returns the key of the records of servers, next to the key of a window.
+pub fn records_key(key: &str) -> String {
+    format!("{key}:servers")
 }
 
 fn parse(values: &[i64]) -> Answer {
@@ -114,6 +158,7 @@ fn parse(values: &[i64]) -> Answer {
         counted: micros(state[1]),
         resets_in: micros(state[2]),
         retry_in: micros(state[3]),
+        record: micros(state[4]),
     });
     Answer::States(states.collect())
 }

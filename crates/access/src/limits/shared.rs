@@ -2,28 +2,24 @@
 //!
 //! Redis decides ([`script`](super::script)). A refusal is remembered until the time that Redis named, so a flood is
 //! refused here and does not reach Redis. If Redis is away, the local limiter decides. It counts every call that this
-//! server admits, and allows this server its share: the limit divided by the number of servers that were last seen, so that
-//! all of them together admit no more than the limit.
-//!
-//! Redis may lose calls: when it is restarted, flushed, or replaced by a replica that lags behind. Each server therefore
-//! tells Redis how many calls it has counted in a window. If Redis knows fewer, it asks for their times and adds them.
+//! server admits, and allows this server its share of what is left of the limit, divided by the number of servers that were
+//! last seen, so that all of them together admit no more than the limit. If Redis has lost calls, each server sends its own
+//! again; see [`own_calls`](super::own_calls).
 
 use super::call::{AddressId, AddressLimit, Call, Decision, WindowId};
 use super::limiter::Limiter;
-use super::script::{Answer, SharedWindows, WindowQuery, WindowState};
+use super::own_calls::OwnCalls;
+use super::script::{Answer, OwnQuery, ServerNumber, SharedWindows, WindowQuery, WindowState};
 use super::sharded_map::ShardedMap;
 use super::window::Verdict;
 use super::{SECOND_MICROS, WINDOW_MICROS};
 use metrics::Counter;
 use platform::redis::Away;
 use platform::text::hex;
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
-
-/// How far the clocks of Redis and this server may drift apart within a window.
-const MAX_DRIFT: Duration = Duration::from_millis(50);
+use std::time::Instant;
+use uuid::Uuid;
 
 /// A rate limiter that shares its windows with other servers.
 #[derive(Debug)]
@@ -31,6 +27,7 @@ pub struct SharedLimiter {
     /// The name of the limits, such as `calls`. It separates IDs of different kinds.
     name: &'static str,
     windows: SharedWindows,
+    number: ServerNumber,
     local: Limiter,
     mirrors: ShardedMap<WindowId, Mutex<Mirror>>,
     /// Counts the calls about which Redis could not be asked.
@@ -42,8 +39,7 @@ pub struct SharedLimiter {
 /// What this server knows about a window in Redis.
 #[derive(Debug, Default)]
 struct Mirror {
-    /// The times of the calls that this server admitted within the last minute, oldest first.
-    own: VecDeque<u64>,
+    own: OwnCalls,
     /// The limit and the last answer of Redis, with the time at which it was asked.
     last: Option<(u64, u32, WindowState)>,
 }
@@ -53,6 +49,8 @@ impl SharedLimiter {
         Self {
             name,
             windows,
+            // The last bits of a UUID are random.
+            number: (Uuid::now_v7().as_u128() as ServerNumber).max(1),
             local,
             mirrors: ShardedMap::default(),
             local_decisions,
@@ -63,19 +61,6 @@ impl SharedLimiter {
     /// Sets how many servers share the limits, including this one.
     pub fn set_servers(&self, servers: u32) {
         self.servers.store(servers.max(1), Ordering::Relaxed);
-    }
-
-    /// Returns the call with the share of its limits that this server may admit while Redis is away.
-    fn with_share(&self, call: &Call) -> Call {
-        let servers = self.servers.load(Ordering::Relaxed);
-        Call {
-            per_minute: call.per_minute / servers,
-            address: call.address.map(|address| AddressLimit {
-                per_minute: address.per_minute / servers,
-                ..address
-            }),
-            ..*call
-        }
     }
 
     /// Returns the limiter that decides while Redis is away.
@@ -100,24 +85,63 @@ impl SharedLimiter {
         }
         let Ok(states) = self.ask(call, &limited, micros).await else {
             self.local_decisions.increment(1);
-            let decision = self.local.admit(&self.with_share(call), now);
-            if decision.is_admitted() {
-                self.count_own(&limited, micros);
-            }
-            return decision;
+            return self.admit_alone(call, &limited, now);
         };
-        for ((window, limit), state) in limited.iter().zip(&states) {
-            lock(&self.mirrors.get(*window)).record(micros, *limit, *state);
-        }
         let decision = Decision {
             owner: verdict(call.per_minute, &states[0], 0),
             address: limited.get(1).map(|(_, limit)| verdict(*limit, &states[1], 0)),
         };
-        if decision.is_admitted() {
-            self.count_own(&limited, micros);
-            for (window, _) in &limited {
+        let is_admitted = decision.is_admitted();
+        for ((window, limit), state) in limited.iter().zip(&states) {
+            let mirror = self.mirrors.get(*window);
+            let mut mirror = lock(&mirror);
+            mirror.record(micros, *limit, *state);
+            mirror.own.record_answer(micros, state, is_admitted);
+            drop(mirror);
+            if is_admitted {
                 self.local.count(*window, now);
             }
+        }
+        decision
+    }
+
+    /// Decides about a call while Redis is away.
+    fn admit_alone(&self, call: &Call, limited: &[(WindowId, u32)], now: Instant) -> Decision {
+        let micros = self.local.micros(now);
+        let servers = self.servers.load(Ordering::Relaxed);
+        // What the local limiter has counted, and what is left of this server's share.
+        let share = |(window, limit): &(WindowId, u32)| {
+            let counted = u32::MAX - self.local.peek(*window, micros, u32::MAX).remaining;
+            let left = if self.mirrors.contains(*window) {
+                lock(&self.mirrors.get(*window))
+                    .own
+                    .share_left(micros, *limit, servers)
+            } else {
+                OwnCalls::default().share_left(micros, *limit, servers)
+            };
+            counted.saturating_add(left).min(*limit)
+        };
+        let shared = Call {
+            per_minute: share(&limited[0]),
+            address: call
+                .address
+                .zip(limited.get(1))
+                .map(|(address, limited)| AddressLimit {
+                    per_minute: share(limited),
+                    ..address
+                }),
+            ..*call
+        };
+        let mut decision = self.local.admit(&shared, now);
+        if decision.is_admitted() {
+            for (window, _) in limited {
+                lock(&self.mirrors.get(*window)).own.count_alone(micros);
+            }
+        }
+        // The limit that clients know is that of all servers together.
+        decision.owner.per_minute = call.per_minute;
+        for (verdict, limit) in decision.address.iter_mut().zip(call.address) {
+            verdict.per_minute = limit.per_minute;
         }
         decision
     }
@@ -165,15 +189,11 @@ impl SharedLimiter {
     ) -> Result<Vec<WindowState>, Away> {
         let group = self.windows.group(self.name, &call.owner.to_bytes());
         let queries = |sends_ages: bool| -> Vec<WindowQuery> {
-            let query = |(window, limit): &(WindowId, u32)| {
-                let (own, ages) = self.own_calls(*window, now, sends_ages);
-                WindowQuery {
-                    key: redis_key(&group, *window),
-                    limit: *limit,
-                    length_micros: WINDOW_MICROS,
-                    own,
-                    ages,
-                }
+            let query = |(window, limit): &(WindowId, u32)| WindowQuery {
+                key: redis_key(&group, *window),
+                limit: *limit,
+                length_micros: WINDOW_MICROS,
+                own: Some((self.number, self.own_calls(*window, now, sends_ages))),
             };
             limited.iter().map(query).collect()
         };
@@ -187,44 +207,20 @@ impl SharedLimiter {
         }
     }
 
-    /// Returns the number of calls of this server in a window, and if they are to be sent, their ages, the oldest first.
-    ///
-    /// Redis counts a call slightly later than this server, so the calls that are about to leave the window may have
-    /// left that of Redis. They are not counted.
-    fn own_calls(&self, window: WindowId, now: u64, sends_ages: bool) -> (usize, Vec<u64>) {
-        if !self.mirrors.contains(window) {
-            return (0, Vec::new());
-        }
-        let margin = (self.windows.redis.timeout() + MAX_DRIFT).as_micros() as u64;
-        let since = now.saturating_sub(WINDOW_MICROS.saturating_sub(margin));
-        let mirror = self.mirrors.get(window);
-        let own = &lock(&mirror).own;
-        let first = own.partition_point(|time| *time <= since);
-        let ages = if sends_ages {
-            own.range(first..).map(|time| now.saturating_sub(*time)).collect()
+    /// Returns what Redis is told about the calls of this server in a window.
+    fn own_calls(&self, window: WindowId, now: u64, sends_ages: bool) -> OwnQuery {
+        let age_limit = self.windows.age_limit(WINDOW_MICROS);
+        if self.mirrors.contains(window) {
+            lock(&self.mirrors.get(window))
+                .own
+                .query(now, age_limit, sends_ages)
         } else {
-            Vec::new()
-        };
-        (own.len() - first, ages)
-    }
-
-    fn count_own(&self, limited: &[(WindowId, u32)], now: u64) {
-        for (window, _) in limited {
-            lock(&self.mirrors.get(*window)).count(now);
+            OwnCalls::default().query(now, age_limit, sends_ages)
         }
     }
 }
 
 impl Mirror {
-    /// Counts a call of this server. Calls that started earlier may be counted later.
-    fn count(&mut self, now: u64) {
-        while self.own.front().is_some_and(|first| first + WINDOW_MICROS <= now) {
-            self.own.pop_front();
-        }
-        let position = self.own.partition_point(|time| *time <= now);
-        self.own.insert(position, now);
-    }
-
     /// Records an answer of Redis to a question at `asked_at`.
     ///
     /// Answers may arrive out of order. A window that is known to be full cannot have room for a call with the same limit,
@@ -249,8 +245,7 @@ impl Mirror {
 
     fn is_idle(&self, now: u64) -> bool {
         let has_left = |time: u64| time + WINDOW_MICROS <= now;
-        self.own.back().is_none_or(|last| has_left(*last))
-            && self.last.is_none_or(|(asked_at, ..)| has_left(asked_at))
+        self.own.is_idle(now) && self.last.is_none_or(|(asked_at, ..)| has_left(asked_at))
     }
 }
 

@@ -1,12 +1,17 @@
 -- Exact sliding windows: counts a call in all of the given windows, or in none if one of them is full.
 --
--- KEYS  one list per window: the times of its calls in microseconds, oldest first. All keys have the same hash tag.
--- ARGV  for each window: the limit, its length in microseconds, the number of recent calls that the asking server has
---       counted in it, the number of ages that follow, and the ages of these calls in microseconds, oldest first.
+-- Every call in a window has the number of the server that counted it. If Redis loses calls, each server sends its own
+-- again, and the window has the sum of what the servers counted.
+--
+-- KEYS  two for each window, all with the same hash tag: a list of its calls, oldest first, each with its time in
+--       microseconds and, after a dot, the number of its server; and a hash with the last record of each server.
+-- ARGV  for each window: the limit; its length in microseconds; the number of the asking server, or 0 if it sends nothing
+--       again; its last record, which grows with each call that it counts; how many of its calls are younger than an age;
+--       this age in microseconds; the number of ages that follow; and the ages of these calls, oldest first.
 --
 -- Returns for each window: 1 if it has room and 0 if not, the number of calls in it, the microseconds until the oldest
--- one leaves it, and the microseconds until it admits a call. Returns only -1 and counts nothing if a window has
--- fewer calls than the asking server alone has counted: calls were lost, and the server asks again with their ages.
+-- one leaves it, the microseconds until it admits a call, and the record of the asking server. Returns only -1 and counts
+-- nothing if calls of the asking server were lost: the server asks again with their ages.
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -15,24 +20,37 @@ local function text(number)
     return string.format('%.0f', number)
 end
 
-local function call_at(key, index)
-    return tonumber(redis.call('LINDEX', key, index))
+local function time_of(call)
+    return tonumber(string.match(call, '^%d+'))
 end
 
-local function push(key, times)
-    for first = 1, #times, 1000 do
-        redis.call('RPUSH', key, unpack(times, first, math.min(first + 999, #times)))
+local function server_of(call)
+    return tonumber(string.match(call, '%.(%d+)$')) or 0
+end
+
+local function with_server(moment, server)
+    return server == 0 and text(moment) or text(moment) .. '.' .. text(server)
+end
+
+local function time_at(key, index)
+    local call = redis.call('LINDEX', key, index)
+    return call and time_of(call)
+end
+
+local function push(key, calls)
+    for first = 1, #calls, 1000 do
+        redis.call('RPUSH', key, unpack(calls, first, math.min(first + 999, #calls)))
     end
 end
 
 -- If the clock was set back, later times count as now, so that a caller waits no longer than the window.
 local function clamp(key)
     local later = {}
-    local last = call_at(key, -1)
-    while last and last > now do
+    local last = redis.call('LINDEX', key, -1)
+    while last and time_of(last) > now do
         redis.call('RPOP', key)
-        later[#later + 1] = text(now)
-        last = call_at(key, -1)
+        later[#later + 1] = with_server(now, server_of(last))
+        last = redis.call('LINDEX', key, -1)
     end
     push(key, later)
 end
@@ -41,7 +59,7 @@ end
 -- leave at once.
 local function drop_old(key, length)
     local function has_left(index)
-        local call = call_at(key, index)
+        local call = time_at(key, index)
         return call and call + length <= now
     end
     if not has_left(0) then
@@ -62,39 +80,56 @@ local function drop_old(key, length)
     redis.call('LTRIM', key, kept, -1)
 end
 
--- Adds the newest of the calls that the asking server has counted, until the window has as many as that server.
-local function restore(key, missing, last_argument)
-    local calls = redis.call('LRANGE', key, 0, -1)
-    for index = 1, #calls do
-        calls[index] = tonumber(calls[index])
+-- Replaces the calls of the asking server that are younger than an age by those that it has counted.
+local function restore(window, first_age, last_age)
+    local calls = {}
+    for _, call in ipairs(redis.call('LRANGE', window.key, 0, -1)) do
+        if server_of(call) ~= window.server or time_of(call) <= now - window.age then
+            calls[#calls + 1] = call
+        end
     end
-    for argument = last_argument - missing + 1, last_argument do
-        calls[#calls + 1] = now - tonumber(ARGV[argument])
+    for argument = first_age, last_age do
+        calls[#calls + 1] = with_server(now - tonumber(ARGV[argument]), window.server)
     end
-    table.sort(calls)
-    for index = 1, #calls do
-        calls[index] = text(calls[index])
-    end
-    redis.call('DEL', key)
-    push(key, calls)
+    table.sort(calls, function(one, other) return time_of(one) < time_of(other) end)
+    redis.call('DEL', window.key)
+    push(window.key, calls)
+    redis.call('HSET', window.records, text(window.server), text(window.record))
+end
+
+local function expire(window)
+    local millis = math.ceil(window.length / 1000) + 1
+    redis.call('PEXPIRE', window.key, millis)
+    redis.call('PEXPIRE', window.records, millis)
 end
 
 local windows, is_admitted = {}, true
 local argument = 1
-for index, key in ipairs(KEYS) do
-    local window = { limit = tonumber(ARGV[argument]), length = tonumber(ARGV[argument + 1]) }
-    local own, ages = tonumber(ARGV[argument + 2]), tonumber(ARGV[argument + 3])
-    argument = argument + 4 + ages
-    clamp(key)
-    drop_old(key, window.length)
-    window.counted = redis.call('LLEN', key)
-    if window.counted < own then
-        if ages == 0 then
-            return { -1 }
+for index = 1, #KEYS / 2 do
+    local function value(offset)
+        return tonumber(ARGV[argument + offset])
+    end
+    local window = {
+        key = KEYS[2 * index - 1], records = KEYS[2 * index],
+        limit = value(0), length = value(1), server = value(2), record = value(3), age = value(5),
+    }
+    local own, ages = value(4), value(6)
+    local first_age = argument + 7
+    argument = first_age + ages
+    clamp(window.key)
+    drop_old(window.key, window.length)
+    window.counted = redis.call('LLEN', window.key)
+    if window.server > 0 then
+        local known = tonumber(redis.call('HGET', window.records, text(window.server)) or 0)
+        if own > 0 and (known < window.record or window.counted < own) then
+            if ages == 0 then
+                return { -1 }
+            end
+            restore(window, first_age, argument - 1)
+            expire(window)
+            window.counted = redis.call('LLEN', window.key)
         end
-        restore(key, math.min(own - window.counted, ages), argument - 1)
-        window.counted = redis.call('LLEN', key)
-        redis.call('PEXPIRE', key, math.ceil(window.length / 1000) + 1)
+        window.record = math.max(known, window.record)
     end
     window.has_room = window.counted < window.limit
     is_admitted = is_admitted and window.has_room
@@ -102,15 +137,22 @@ for index, key in ipairs(KEYS) do
 end
 
 local result = {}
-for index, key in ipairs(KEYS) do
-    local window = windows[index]
+for _, window in ipairs(windows) do
     if is_admitted then
-        redis.call('RPUSH', key, text(now))
-        redis.call('PEXPIRE', key, math.ceil(window.length / 1000) + 1)
+        redis.call('RPUSH', window.key, with_server(now, window.server))
+        if window.server > 0 then
+            -- Servers that were started again have other numbers. Without these, each server sends its calls once.
+            if redis.call('HLEN', window.records) >= 64 then
+                redis.call('DEL', window.records)
+            end
+            window.record = window.record + 1
+            redis.call('HSET', window.records, text(window.server), text(window.record))
+        end
+        expire(window)
         window.counted = window.counted + 1
     end
     local function time_until_gone(position)
-        local call = call_at(key, position)
+        local call = time_at(window.key, position)
         return call and call + window.length - now or window.length
     end
     result[#result + 1] = window.has_room and 1 or 0
@@ -123,5 +165,6 @@ for index, key in ipairs(KEYS) do
     else
         result[#result + 1] = time_until_gone(window.counted - window.limit)
     end
+    result[#result + 1] = window.record
 end
 return result
