@@ -20,6 +20,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use giving::checkout::receipt::format_date;
 use giving::checkout::{State as DonationState, store as checkout};
+use giving::donations::store as recorded;
 use giving::monthly::manage::{self, Change, ChangeError};
 use giving::monthly::token::{self, PATH};
 use giving::monthly::{Cause, MonthlyGift, State as GiftState, store};
@@ -437,17 +438,23 @@ fn note(t: &MonthlyTexts, gift: &MonthlyGift, name: &str, date: impl Fn(i64) -> 
 
 async fn history(app: &App, gift: &MonthlyGift) -> Result<Vec<Row>> {
     let donations = checkout::list_of_monthly_gift(&app.db, gift.id, MAX_HISTORY).await?;
-    let paid = donations.into_iter().filter(|donation| donation.state.is_paid());
-    let rows = paid.map(|donation| Row {
-        date: format_date(
-            donation.payment.paid_at.unwrap_or(donation.started_at),
-            &app.config.time_zone,
-        ),
-        amount: donation.amount.to_string(),
-        path: path_of(donation.receipt_id),
-        is_refunded: matches!(donation.state, DonationState::Refunded | DonationState::Disputed),
-    });
-    Ok(rows.collect())
+    let mut rows = Vec::new();
+    for donation in donations {
+        if !donation.state.is_paid() {
+            continue;
+        }
+        let donation = recorded::as_recorded(&app.db, donation).await?;
+        rows.push(Row {
+            date: format_date(
+                donation.payment.paid_at.unwrap_or(donation.started_at),
+                &app.config.time_zone,
+            ),
+            amount: donation.amount.to_string(),
+            path: path_of(donation.receipt_id),
+            is_refunded: matches!(donation.state, DonationState::Refunded | DonationState::Disputed),
+        });
+    }
+    Ok(rows)
 }
 
 /// The forms of the page: those that the state of the gift allows.

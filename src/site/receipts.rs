@@ -21,6 +21,7 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use giving::checkout::receipt::format_date;
 use giving::checkout::{Donation, State as DonationState, store};
+use giving::donations::store as recorded;
 use giving::ledger::store as ledger;
 use ipnet::IpNet;
 use platform::email_address::EmailAddress;
@@ -161,6 +162,7 @@ fn parse_token(app: &App, token: &str) -> Option<EmailAddress> {
 
 impl Row {
     async fn load(app: &App, donation: Donation) -> Result<Row> {
+        let donation = recorded::as_recorded(&app.db, donation).await?;
         let recorded_at = match donation.entry {
             Some(entry) => ledger::find_recorded_at(&app.db, entry).await?,
             None => None,

@@ -117,9 +117,11 @@ fn a_forged_snapshot_with_valid_checksums_is_reported() {
 }
 
 #[test]
-fn a_damaged_snapshot_is_rebuilt_and_checked() {
+fn a_damaged_snapshot_is_an_error_and_rebuilt() {
     let cli = cli_with_directory();
     std::fs::write(snapshot(&cli), "CAUSEWAY, cut off").unwrap();
+    let error = cli.fail(&["check"]);
+    assert!(error.contains(".snapshot was damaged"), "{error}");
     assert_eq!(cli.json(&["check"])["nonprofits"], 50);
 }
 
@@ -134,7 +136,13 @@ fn a_damaged_database_is_named() {
     std::fs::write(&path, bytes).unwrap();
     let error = cli.fail(&["check"]);
     assert!(
-        error.contains("causeway.db") && error.contains("backup"),
+        error.contains("causeway.db") && error.contains("docs/operate.md"),
         "{error}"
+    );
+    let report = cli.run(1, &["doctor"]).stdout;
+    let store = report.lines().find(|line| line.contains(" store "));
+    assert!(
+        store.is_some_and(|line| line.starts_with("problem") && line.contains("causeway.db")),
+        "{report}"
     );
 }

@@ -36,6 +36,8 @@ pub struct Directory {
     pub(super) tag_seed: u32,
     pub(super) view: ArcSwap<View>,
     pub(super) sitemaps: ArcSwapOption<Sitemaps>,
+    /// Snapshots that this process found to be damaged, and renamed.
+    pub(super) damaged: std::sync::Mutex<Vec<PathBuf>>,
     /// Held while sitemaps are written.
     pub(super) sitemaps_lock: Mutex<()>,
 }
@@ -73,6 +75,7 @@ impl Directory {
             tag_seed: tag_seed.finalize(),
             view: ArcSwap::default(),
             sitemaps: ArcSwapOption::default(),
+            damaged: std::sync::Mutex::default(),
             sitemaps_lock: Mutex::default(),
         }
     }

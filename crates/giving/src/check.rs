@@ -2,6 +2,8 @@
 //! of the books, or all of this after a checkpoint.
 
 use crate::books::balances::Balances;
+use crate::donations::receipts::StoredReceipt;
+use crate::donations::store as donations;
 use crate::fundraisers;
 use crate::ledger::audit::Audit;
 use crate::ledger::checkpoints::{self, Checkpoint};
@@ -12,8 +14,53 @@ use platform::hosted;
 use platform::ids::FundraiserId;
 use platform::money::Cents;
 use std::collections::HashMap;
+use uuid::Uuid;
 
 const BATCH_SIZE: i64 = 5_000;
+const MAX_RECEIPT_DIFFERENCES: usize = 100;
+
+/// The result of a comparison of the donations of the checkout with the ledger.
+#[derive(Debug, Default)]
+pub struct ReceiptCheck {
+    pub receipts: usize,
+    /// The number of differences.
+    pub count: usize,
+    /// One sentence for each difference, up to 100.
+    pub differences: Vec<String>,
+}
+
+impl ReceiptCheck {
+    fn add(&mut self, difference: String) {
+        self.count += 1;
+        if self.differences.len() < MAX_RECEIPT_DIFFERENCES {
+            self.differences.push(difference);
+        }
+    }
+}
+
+/// Compares every donation of the checkout that is in the ledger with its entry: amount, mode, recipient, state and refunds.
+pub async fn check_receipts(db: &Db) -> sqlx::Result<ReceiptCheck> {
+    let mut tx = db.long_view().await?;
+    let mut check = ReceiptCheck::default();
+    let mut last = Uuid::nil();
+    loop {
+        let batch = donations::list_receipts(&mut tx, last, BATCH_SIZE).await?;
+        let Some(end) = batch.last() else {
+            break;
+        };
+        last = end.id;
+        check.receipts += batch.len();
+        for difference in batch.iter().filter_map(StoredReceipt::find_difference) {
+            check.add(difference);
+        }
+    }
+    for (sequence, id) in donations::list_without_receipt(&mut tx).await? {
+        check.add(format!(
+            "entry {sequence} is donation {id}, which was made here, but its receipt is missing"
+        ));
+    }
+    Ok(check)
+}
 
 /// The result of a check of the ledger.
 #[derive(Debug, Default)]
@@ -42,7 +89,7 @@ pub async fn check(db: &Db) -> sqlx::Result<LedgerCheck> {
 /// Checks the ledger after a checkpoint. If the ledger does not contain the checkpoint, that is an error, and the whole
 /// ledger is checked.
 pub async fn check_after(db: &Db, checkpoint: Option<Checkpoint>) -> sqlx::Result<LedgerCheck> {
-    let mut tx = db.view().await?;
+    let mut tx = db.long_view().await?;
     let mut replaced = None;
     let checkpoint = match checkpoint {
         Some(checkpoint) if store::find_hash(&mut tx, checkpoint.entries).await? != Some(checkpoint.hash) => {

@@ -25,7 +25,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 /// The number of the next view of this process.
 static NEXT_VIEW: AtomicU64 = AtomicU64::new(1);
@@ -56,7 +56,8 @@ impl Directory {
                 return Ok(());
             }
             drop(tx);
-            let opened = tokio::task::spawn_blocking(move || open(&path)).await??;
+            let directory = Arc::clone(self);
+            let opened = tokio::task::spawn_blocking(move || directory.open_file(&path)).await??;
             if let Some(snapshot) = opened {
                 let snapshot = Arc::new(snapshot);
                 if self.show(Arc::clone(&snapshot)).await? {
@@ -205,7 +206,7 @@ impl Directory {
                 Err(SnapshotError::UnsupportedFormat) => continue,
                 Err(SnapshotError::Io(error)) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => {
-                    report_damage(&path, &error)?;
+                    self.report_damage(&path, &error)?;
                     continue;
                 }
             };
@@ -227,7 +228,7 @@ impl Directory {
                 // A damaged file is set aside when the store is back.
                 Ok(_) | Err(_) => continue,
             }
-            if let Some(snapshot) = open(&path)? {
+            if let Some(snapshot) = self.open_file(&path)? {
                 return Ok(Some(snapshot));
             }
         }
@@ -301,21 +302,34 @@ impl Directory {
     }
 }
 
-/// Opens a snapshot, unless it was removed. One that is damaged is renamed.
-fn open(path: &Path) -> anyhow::Result<Option<Snapshot>> {
-    match Snapshot::open(path) {
-        Ok(snapshot) => Ok(Some(snapshot)),
-        Err(SnapshotError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => {
-            report_damage(path, &error)?;
-            Ok(None)
+impl Directory {
+    /// Opens a snapshot, unless it was removed. One that is damaged is renamed.
+    fn open_file(&self, path: &Path) -> anyhow::Result<Option<Snapshot>> {
+        match Snapshot::open(path) {
+            Ok(snapshot) => Ok(Some(snapshot)),
+            Err(SnapshotError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => {
+                self.report_damage(path, &error)?;
+                Ok(None)
+            }
         }
     }
-}
 
-fn report_damage(path: &Path, error: &SnapshotError) -> anyhow::Result<()> {
-    tracing::error!(file = %path.display(), %error, "directory snapshot is unusable and will be rebuilt");
-    set_aside(path).with_context(|| format!("cannot rename the damaged snapshot {}", path.display()))
+    fn report_damage(&self, path: &Path, error: &SnapshotError) -> anyhow::Result<()> {
+        tracing::error!(file = %path.display(), %error, "directory snapshot is unusable and will be rebuilt");
+        let mut damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
+        damaged.push(path.to_owned());
+        drop(damaged);
+        set_aside(path).with_context(|| format!("cannot rename the damaged snapshot {}", path.display()))
+    }
+
+    /// Returns the snapshots that this process found to be damaged, and renamed.
+    pub fn damaged_snapshots(&self) -> Vec<PathBuf> {
+        self.damaged
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
 }
 
 /// Returns whether everything that changed since a revision is recorded: it is part of the history of the store, and no

@@ -3,6 +3,7 @@
 use super::receipt::{self, Donee, Receipt};
 use super::store::{self, CompletionEmails, LimitedEmail};
 use super::{Donation, State, donor_id, notice};
+use crate::donations::store as donations;
 use crate::donations::{
     DonationError, Label, NewDonation, RecipientName, RecordedEntry, SITE, find_recipient,
 };
@@ -59,7 +60,14 @@ impl<'a> Settlement<'a> {
     /// Records a paid donation in the ledger, or notes that a recorded one was refunded or disputed, or that this was
     /// reversed. Steps that were done before, also
     /// by a server that stopped in between, are not done again.
+    ///
+    /// Returns what the ledger says about the donation, if it is in the ledger.
     pub async fn settle(self, donation: Donation) -> Result<Donation, DonationError> {
+        let settled = Box::pin(self.settle_state(donation)).await?;
+        Ok(donations::as_recorded(self.db, settled).await?)
+    }
+
+    async fn settle_state(self, donation: Donation) -> Result<Donation, DonationError> {
         let (db, now) = (self.db, self.clock.millis());
         match (donation.state, donation.entry) {
             (State::Pending, _) => {

@@ -7,6 +7,7 @@ pub mod import;
 pub(crate) mod label;
 pub mod listing;
 pub(crate) mod outcome;
+pub mod receipts;
 pub(crate) mod recipient;
 pub(crate) mod refund;
 pub(crate) mod reversal;

@@ -5,9 +5,12 @@
 //! all of them in one query, and the owners of the tables should not know each other.
 
 use super::comments::Comment;
+use super::label::SITE;
 use super::listing::{DonationFilter, OwnedDonation, RecordedDonation, Supporter};
+use super::receipts::{Facts, RecordedReceipt, StoredReceipt};
+use crate::checkout::{Donation, State};
 use crate::ledger::entry::{Kind, Mode};
-use platform::db::{Db, from_row, query};
+use platform::db::{Db, Tx, from_row, query};
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::Cents;
 use std::cmp::Reverse;
@@ -65,6 +68,52 @@ const LIST_COMMENTS: &str = "select n.sequence, n.name, d.message, e.recorded_at
      join donor_names n on n.sequence = e.sequence left join donations d on d.entry = e.sequence \
      where e.fundraiser_id = $1 and n.consented_at is not null and n.removed_at is null \
      order by e.sequence desc limit $2";
+
+const LIST_RECEIPTS: &str = "select d.id, d.state, coalesce(d.livemode, d.provider <> 'test') as livemode, d.nonprofit_id, \
+     d.fundraiser_id, d.amount, d.entry, e.external_id, e.mode, e.nonprofit_id as entry_nonprofit, \
+     e.fundraiser_id as entry_fundraiser, e.amount as entry_amount, \
+     (select cast(sum(r.amount) as bigint) from ledger_entries r where r.refunds = d.entry) as returned \
+     from donations d left join ledger_entries e on e.sequence = d.entry and e.kind = 'donation' and e.source = $1 \
+     where d.entry is not null and d.id > $2 order by d.id limit $3";
+/// A donation that is pending is about to get its entry.
+const LIST_WITHOUT_RECEIPT: &str = "select e.sequence, e.external_id from ledger_entries e \
+     where e.kind = 'donation' and e.source = $1 \
+     and not exists (select 1 from donations d where d.entry = e.sequence) order by e.sequence limit 200";
+const FIND_STATE: &str = "select state from donations where id = $1";
+const FIND_FACTS: &str = "select sequence, mode, nonprofit_id, fundraiser_id, amount from ledger_entries \
+     where source = $1 and external_id = $2 and kind = 'donation'";
+
+struct ReceiptRow {
+    id: Uuid,
+    state: String,
+    livemode: bool,
+    nonprofit_id: Uuid,
+    fundraiser_id: Option<Uuid>,
+    amount: i64,
+    entry: i64,
+    external_id: Option<String>,
+    mode: Option<String>,
+    entry_nonprofit: Option<Uuid>,
+    entry_fundraiser: Option<Uuid>,
+    entry_amount: Option<i64>,
+    returned: Option<i64>,
+}
+
+from_row!(ReceiptRow {
+    id,
+    state,
+    livemode,
+    nonprofit_id,
+    fundraiser_id,
+    amount,
+    entry,
+    external_id,
+    mode,
+    entry_nonprofit,
+    entry_fundraiser,
+    entry_amount,
+    returned,
+});
 
 struct DonationRow {
     sequence: i64,
@@ -299,4 +348,92 @@ from_row!(Comment {
 /// Lists the comments on a fundraiser, newest first.
 pub async fn list_comments(db: &Db, id: FundraiserId, take: i64) -> sqlx::Result<Vec<Comment>> {
     db.fetch_all(query(LIST_COMMENTS).bind(id.0).bind(take)).await
+}
+
+impl From<ReceiptRow> for StoredReceipt {
+    fn from(row: ReceiptRow) -> StoredReceipt {
+        let ledger = row
+            .external_id
+            .zip(row.mode)
+            .zip(row.entry_nonprofit.zip(row.entry_amount));
+        let recorded = ledger.map(|((external_id, mode), (nonprofit, amount))| RecordedReceipt {
+            external_id,
+            facts: Facts {
+                amount: Cents::new(amount),
+                mode: Mode::find(&mode).unwrap_or_default(),
+                nonprofit,
+                fundraiser: row.entry_fundraiser,
+            },
+            returned: row.returned.map(Cents::new),
+        });
+        StoredReceipt {
+            id: row.id,
+            state: row.state,
+            facts: Facts {
+                amount: Cents::new(row.amount),
+                mode: if row.livemode { Mode::Live } else { Mode::Test },
+                nonprofit: row.nonprofit_id,
+                fundraiser: row.fundraiser_id,
+            },
+            entry: row.entry,
+            recorded,
+        }
+    }
+}
+
+/// Lists up to `take` donations of the checkout that name an entry of the ledger, by their ID after `after`.
+pub(crate) async fn list_receipts(tx: &mut Tx, after: Uuid, take: i64) -> sqlx::Result<Vec<StoredReceipt>> {
+    let rows: Vec<ReceiptRow> = tx
+        .fetch_all(query(LIST_RECEIPTS).bind(SITE).bind(after).bind(take))
+        .await?;
+    Ok(rows.into_iter().map(StoredReceipt::from).collect())
+}
+
+/// Lists entries of donations made here that no donation of the checkout names: sequence number and ID of the donation.
+/// Leaves out those that are about to be named.
+pub(crate) async fn list_without_receipt(tx: &mut Tx) -> sqlx::Result<Vec<(i64, String)>> {
+    let rows: Vec<(i64, String)> = tx.fetch_all(query(LIST_WITHOUT_RECEIPT).bind(SITE)).await?;
+    let mut lost = Vec::new();
+    for (sequence, external_id) in rows {
+        let state: Option<String> = match Uuid::try_parse(&external_id) {
+            Ok(id) => tx.fetch_optional_scalar(query(FIND_STATE).bind(id)).await?,
+            Err(_) => None,
+        };
+        if state.as_deref().and_then(State::find) != Some(State::Pending) {
+            lost.push((sequence, external_id));
+        }
+    }
+    Ok(lost)
+}
+
+/// Returns a donation of the checkout with what the ledger says about it, if it is in the ledger. Logs an error if its row
+/// says something else.
+pub async fn as_recorded(db: &Db, donation: Donation) -> sqlx::Result<Donation> {
+    if donation.entry.is_none() {
+        return Ok(donation);
+    }
+    type Row = (i64, String, Option<Uuid>, Option<Uuid>, i64);
+    let facts = query(FIND_FACTS).bind(SITE).bind(donation.id.to_string());
+    let row: Option<Row> = db.fetch_optional(facts).await?;
+    let recorded = row.and_then(|(sequence, mode, nonprofit, fundraiser, amount)| {
+        Some(Donation {
+            entry: Some(sequence),
+            mode: Mode::find(&mode)?,
+            nonprofit: NonprofitId(nonprofit?),
+            fundraiser: fundraiser.map(FundraiserId),
+            amount: Cents::new(amount),
+            ..donation.clone()
+        })
+    });
+    let recorded = recorded.unwrap_or_else(|| Donation {
+        entry: None,
+        ..donation.clone()
+    });
+    if recorded != donation {
+        tracing::error!(
+            donation = %donation.id,
+            "a donation differs from its entry in the ledger, which is shown; run causeway check"
+        );
+    }
+    Ok(recorded)
 }
