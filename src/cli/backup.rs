@@ -7,6 +7,8 @@ use anyhow::{Context, bail};
 use clap::Args;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use giving::ledger;
+use giving::ledger::anchors::AnchorSettings;
+use giving::ledger::anchors::place::Place;
 use platform::backup::archive::picture_name;
 use platform::backup::hash::Fingerprint;
 use platform::backup::store::LastBackup;
@@ -22,10 +24,13 @@ use secrecy::SecretString;
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::io::{self, Write};
 use uuid::Uuid;
 
 /// Pictures that are copied at once.
 const CONCURRENT_COPIES: usize = 8;
+/// The beginning of the name of an anchor in the folder of a backup.
+pub(super) const ANCHOR_PREFIX: &str = "anchor-";
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway backup /mnt/backup --data /var/lib/causeway --verify")]
@@ -82,6 +87,7 @@ impl Backup {
                 manifest.add(kind, name.clone(), Fingerprint::of(&bytes));
                 archive.put(&name, bytes).await?;
             }
+            copy_anchors(config, &archive, &mut manifest).await?;
             let copies = copy_pictures(config, &archive, previous.as_ref(), pictures, &mut manifest).await?;
             anyhow::Ok((manifest, copies))
         };
@@ -166,6 +172,34 @@ async fn read_state(tx: &mut Tx) -> anyhow::Result<StoreState> {
             .map(|(blob, hash)| (blob, hex(&hash)))
             .collect(),
     })
+}
+
+/// Copies the anchors of the entries that the copy of the store has, so that a restore elsewhere has them too. If they cannot be
+/// read, the backup is complete without them, and says so.
+async fn copy_anchors(config: &Config, archive: &Archive, manifest: &mut Manifest) -> anyhow::Result<()> {
+    let blobs = Blobs::open(&config.blobs_url, &config.data)?;
+    let places = Place::all(blobs, &config.blobs_url, &AnchorSettings::default(), &config.data);
+    for place in places {
+        let anchors = match place.list(manifest.store_id).await {
+            Ok(anchors) => anchors,
+            Err(error) => {
+                let _ = writeln!(
+                    io::stderr(),
+                    "causeway: the backup does not contain the anchors of the ledger: {error:#}"
+                );
+                continue;
+            }
+        };
+        for anchor in anchors {
+            if anchor.entries <= manifest.ledger.entries {
+                let name = format!("{}/{ANCHOR_PREFIX}{}", manifest.id, anchor.name().file_name());
+                let bytes = anchor.to_json();
+                manifest.add(FileKind::Anchor, name.clone(), Fingerprint::of(&bytes));
+                archive.put(&name, bytes).await?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Copies the pictures that the archive does not have yet.
@@ -272,6 +306,8 @@ async fn verify(config: &Config, archive: &Archive, manifest: &Manifest) -> anyh
     restored.secret_file = data.join(platform::secret::FILE_NAME);
     restored.data = data;
     restored.blobs_url = String::new();
+    // Newer anchors there would be taken for a loss.
+    restored.anchors.second_url = String::new();
     restored.database.url = scratch
         .as_ref()
         .map(|scratch| SecretString::from(scratch.url.as_str()));
@@ -304,6 +340,7 @@ fn print(
         "storeId": manifest.store_id,
         "ledger": manifest.ledger,
         "bytes": manifest.bytes(),
+        "anchors": manifest.anchors().count(),
         "pictures": manifest.pictures().count(),
         "picturesCopied": copies.copied,
         "picturesSkipped": copies.skipped,

@@ -1,5 +1,6 @@
 //! `causeway restore`
 
+use super::backup::ANCHOR_PREFIX;
 use super::check;
 use super::output::Output;
 use crate::app::App;
@@ -7,7 +8,7 @@ use crate::config::Config;
 use anyhow::{Context, bail};
 use clap::Args;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use giving::ledger;
+use giving::ledger::{self, anchors};
 use platform::backup::archive::blob_name;
 use platform::backup::hash::Fingerprint;
 use platform::backup::{Archive, FileEntry, FileKind, LedgerFacts, Manifest};
@@ -54,17 +55,19 @@ impl Restore {
             "createdAt": manifest.created_at,
             "storeId": manifest.store_id,
             "ledger": manifest.ledger,
+            "anchors": manifest.anchors().count(),
             "pictures": manifest.pictures().count(),
             "settings": settings,
             "check": checked,
         });
         output.print(&value, || {
             format!(
-                "restored the state of {}: {} ledger entries and {} pictures, checked\n  \
+                "restored the state of {}: {} ledger entries, {} anchors and {} pictures, checked\n  \
                  its settings are in {}; compare them with yours, and start the server: causeway serve --data {}\n  \
                  erase again what donors asked you to forget since then: causeway donor forget",
                 manifest.created_at,
                 manifest.ledger.entries,
+                manifest.anchors().count(),
                 manifest.pictures().count(),
                 settings.display(),
                 config.data.display()
@@ -100,7 +103,8 @@ impl<'a> Restoration<'a> {
         };
         let secret = archive.read(find(FileKind::Secret)?).await?;
         let settings = archive.read(find(FileKind::Settings)?).await?;
-        let pictures: Vec<FileEntry> = manifest.pictures().cloned().collect();
+        let pictures = manifest.pictures().chain(manifest.anchors());
+        let pictures: Vec<FileEntry> = pictures.cloned().collect();
         for_each("verifying", pictures, |file| async move {
             archive.read(&file).await.map(|_| ())
         })
@@ -140,6 +144,12 @@ impl<'a> Restoration<'a> {
             Ok(())
         })
         .await?;
+        for file in self.manifest.anchors() {
+            let name = file.name.rsplit('/').next().unwrap_or_default();
+            let name = name.strip_prefix(ANCHOR_PREFIX).unwrap_or(name);
+            let name = format!("{}/{name}", anchors::folder(self.manifest.store_id));
+            blobs.put_if_absent(&name, archive.read(file).await?).await?;
+        }
         write_file(&config.secret_file, &self.secret)?;
         write_file(&config.data.join(SETTINGS), &self.settings)?;
         let restored = Db::restore(

@@ -184,6 +184,7 @@ async fn copy_files(source: &App, target: &Config) -> anyhow::Result<()> {
         Blobs::open(&config.blobs_url, &config.data)?,
         Blobs::open(&target.blobs_url, &target.data)?,
     );
+    source.giving.anchors.copy_to(&to, i64::MAX).await?;
     let pictures = hosted::store::list_blobs(&mut source.db.view().await?).await?;
     let mut progress = Progress::start("pictures", pictures.len() as u64, Unit::Rows);
     for (done, (blob, _)) in (1..).zip(&pictures) {

@@ -19,6 +19,9 @@ on_both_databases!(
     a_ledger_that_is_cut_is_noticed_with_the_second_place_alone,
     anchors_of_another_store_are_not_accepted,
     several_servers_write_one_anchor_per_minute,
+    a_place_that_was_emptied_is_an_error_until_that_is_accepted,
+    signed_anchors_cannot_be_replaced,
+    a_restore_takes_its_anchors_with_it,
     a_server_that_stops_writes_a_last_anchor,
     a_place_that_is_away_only_delays_anchors,
     old_anchors_are_thinned_unless_they_are_evidence,
@@ -145,7 +148,7 @@ async fn a_ledger_that_is_cut_fails_the_check_until_the_loss_is_accepted(world: 
     }
     assert_eq!(
         run(world, &["anchor", "accept-loss"]),
-        json!({"firstEntry": 3, "lastEntry": 5, "entries": 3})
+        json!({"firstEntry": 3, "lastEntry": 5, "entries": 3, "places": []})
     );
     let audit = "select act || ': ' || detail from audit where subject = 'ledger'";
     assert_eq!(world.texts(audit).await, ["anchor accept-loss: entries 3 to 5"]);
@@ -266,7 +269,11 @@ async fn a_ledger_that_is_cut_is_noticed_with_the_second_place_alone(world: &Wor
     assert_eq!(anchor_files(world, &second).await.len(), 1);
     ledger.cut(1).await;
     fs::remove_dir_all(world.data().join("blobs/anchors")).unwrap();
-    run(world, &["check"]);
+    let error = fail(world, &["check"]);
+    assert!(
+        error.contains("the anchors in the blob store are gone: it had one of entry 3"),
+        "{error}"
+    );
     let loss = app
         .giving
         .anchors
@@ -322,13 +329,171 @@ async fn several_servers_write_one_anchor_per_minute(world: &World) {
     world.app.clock.advance(MINUTE);
     world.app.giving.anchors.update().await.unwrap();
     assert_eq!(anchors(world).await.len(), 3);
-    // A new blob store gets an anchor at the next start.
-    fs::remove_dir_all(world.data().join("blobs/anchors")).unwrap();
-    let (restarted, _) = world.restart().await;
-    restarted.giving.anchors.update().await.unwrap();
-    assert_eq!(anchored_entries(world).await, [6]);
+    assert_eq!(other.giving.anchors.status().failing_places, 0);
+    // A new second place gets an anchor at the next start.
+    let second = world.data().join("elsewhere");
+    let app = with_second_place(world, &second).await;
+    app.giving.anchors.update().await.unwrap();
+    assert_eq!(anchor_files(world, &second).await.len(), 1);
+    assert_eq!(app.giving.anchors.status().failing_places, 0);
+    app.db.close().await;
     other.db.close().await;
+}
+
+async fn a_place_that_was_emptied_is_an_error_until_that_is_accepted(world: &World) {
+    let mut ledger = Ledger::new(world).await;
+    ledger.donate_and_anchor("first", 2).await;
+    ledger.donate_and_anchor("first", 3).await;
+    run(world, &["check"]);
+    fs::remove_dir_all(world.data().join("blobs/anchors")).unwrap();
+    let error = fail(world, &["check"]);
+    let expected = "the anchors in the blob store are gone: it had one of entry 5, and now it has none";
+    assert!(error.contains(expected), "{error}");
+    let doctor = command(world).args(["doctor"]).output().unwrap();
+    let report = String::from_utf8(doctor.stdout).unwrap();
+    assert!(report.contains(expected), "{report}");
+    // A server that starts notices it, also when it writes a new anchor.
+    let (restarted, _) = world.restart().await;
+    world.app.clock.advance(MINUTE);
+    restarted.giving.anchors.update().await.unwrap();
+    assert_eq!(anchored_entries(world).await, [5]);
+    for _ in 0..2 {
+        world.app.clock.advance(MINUTE);
+        restarted.giving.anchors.update().await.unwrap();
+        assert_eq!(restarted.giving.anchors.status().failing_places, 1);
+    }
+    let error = fail(world, &["check"]);
+    assert!(
+        error.contains("anchors in the blob store were gone on "),
+        "{error}"
+    );
+    let accepted = run(world, &["anchor", "accept-loss"]);
+    assert_eq!(
+        (&accepted["entries"], accepted["places"].as_array().unwrap().len()),
+        (&json!(0), 1)
+    );
+    run(world, &["check"]);
+    restarted.giving.anchors.update().await.unwrap();
+    assert_eq!(restarted.giving.anchors.status().failing_places, 0);
     restarted.db.close().await;
+}
+
+async fn signed_anchors_cannot_be_replaced(world: &World) {
+    let mut ledger = Ledger::new(world).await;
+    ledger.donate_and_anchor("first", 1).await;
+    let (key, other) = (world.data().join("key"), world.data().join("other"));
+    let created = run(world, &["anchor", "key", key.to_str().unwrap()]);
+    let public = created["publicKey"].as_str().unwrap();
+    assert_eq!(
+        run(world, &["anchor", "key", key.to_str().unwrap()])["publicKey"],
+        public
+    );
+    run(world, &["anchor", "key", other.to_str().unwrap()]);
+    let app = |signing: Option<&Path>, public: &str| {
+        let mut config = world.app.config.clone();
+        config.anchors.signing_key_file = signing.map_or(String::new(), |path| path.display().to_string());
+        config.anchors.public_key = public.to_owned();
+        App::build_with_clock(config, world.app.clock.clone())
+    };
+    let check = |public: &str, key: &str| {
+        let mut check = command(world);
+        check.arg("check").env("CAUSEWAY_ANCHORS__PUBLIC_KEY", public);
+        let output = check
+            .env("CAUSEWAY_ANCHORS__SIGNING_KEY_FILE", key)
+            .output()
+            .unwrap();
+        (output.status.success(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert!(check(public, "").1.contains("is not signed with the key"));
+    // The machine with the key signs the last entry at once; one without it writes nothing.
+    let (signer, verifier) = (
+        app(Some(&key), "").await.unwrap(),
+        app(None, public).await.unwrap(),
+    );
+    world.app.clock.advance(MINUTE);
+    verifier.giving.anchors.update().await.unwrap();
+    assert_eq!(anchors(world).await.len(), 1);
+    signer.giving.anchors.update().await.unwrap();
+    assert_eq!(anchors(world).await.len(), 2);
+    assert!(check(public, "").0);
+    ledger.donate("first", 1).await;
+    world.app.clock.advance(MINUTE);
+    verifier.giving.anchors.update().await.unwrap();
+    assert!(verifier.giving.anchors.write_now().await.is_err());
+    assert_eq!(anchors(world).await.len(), 2);
+    signer.giving.anchors.write_now().await.unwrap();
+    assert!(check(public, "").0);
+    // An anchor of another key is an error, and so is an unsigned one in place of the last.
+    let last = anchor_files(world, &world.data().join("blobs"))
+        .await
+        .pop()
+        .unwrap();
+    let forger = app(Some(&other), "").await.unwrap();
+    let own = fs::read(&last).unwrap();
+    let anchor = Anchor::from_json(&own).unwrap();
+    fs::write(
+        &last,
+        Anchor {
+            signature: None,
+            ..anchor
+        }
+        .to_json(),
+    )
+    .unwrap();
+    assert!(check(public, "").1.contains("is not signed with the key"));
+    fs::remove_file(&last).unwrap();
+    forger.giving.anchors.write_now().await.unwrap_err();
+    ledger.donate("first", 1).await;
+    world.app.clock.advance(MINUTE);
+    assert!(
+        check(public, other.to_str().unwrap())
+            .1
+            .contains("anchors.public_key is not that")
+    );
+    // The forger's look noticed that the last anchor was gone, which stays an error until an operator accepts it.
+    fs::write(&last, own).unwrap();
+    assert!(
+        check(public, "")
+            .1
+            .contains("anchors in the blob store were gone on ")
+    );
+    for app in [signer, verifier, forger] {
+        app.db.close().await;
+    }
+}
+
+async fn a_restore_takes_its_anchors_with_it(world: &World) {
+    let mut ledger = Ledger::new(world).await;
+    ledger.donate_and_anchor("first", 2).await;
+    let backup = world.data().join("backup");
+    let taken = run(world, &["backup", backup.to_str().unwrap(), "--verify"]);
+    assert_eq!(taken["anchors"], 1);
+    let restored = world.data().join("restored");
+    let mut command = super::binary();
+    command
+        .args(["restore", backup.to_str().unwrap(), "--json", "--data"])
+        .arg(&restored);
+    let scratch = match world.app.config.database.exposed_url() {
+        Some(url) => Some(platform::db::ScratchDatabase::create(url).await.unwrap()),
+        None => None,
+    };
+    if let Some(scratch) = &scratch {
+        command.env("CAUSEWAY_DATABASE_URL", &scratch.url);
+    }
+    let output = command.output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&value["anchors"], &value["check"]["anchors"]),
+        (&json!(1), &json!(1))
+    );
+    if let Some(scratch) = scratch {
+        scratch.remove().await.unwrap();
+    }
 }
 
 async fn a_server_that_stops_writes_a_last_anchor(world: &World) {

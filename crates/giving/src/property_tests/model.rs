@@ -532,6 +532,7 @@ impl TestLedger {
             entries: entries as i64,
             hash: self.entries[entries - 1].hash,
             at: entries as i64,
+            signature: None,
         }
     }
 

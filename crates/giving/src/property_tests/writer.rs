@@ -214,6 +214,8 @@ pub(super) async fn open_store() -> (tempfile::TempDir, Db, Writer) {
         connections: 2,
         acquire_timeout: Duration::from_secs(30),
         probe_timeout: Duration::from_secs(30),
+        statement_timeout: Duration::ZERO,
+        lock_timeout: Duration::ZERO,
     };
     let db = Db::open(&folder.path().join("data"), &settings).await.unwrap();
     let writer = Writer::start(db.clone());

@@ -60,6 +60,8 @@ pub enum FileKind {
     Settings,
     /// A blob, under its name in the blob store.
     Picture,
+    /// An anchor of the ledger, under its name in the blob store.
+    Anchor,
 }
 
 impl Manifest {
@@ -104,6 +106,11 @@ impl Manifest {
     /// Lists the pictures.
     pub fn pictures(&self) -> impl Iterator<Item = &FileEntry> {
         self.files.iter().filter(|file| file.kind == FileKind::Picture)
+    }
+
+    /// Lists the anchors.
+    pub fn anchors(&self) -> impl Iterator<Item = &FileEntry> {
+        self.files.iter().filter(|file| file.kind == FileKind::Anchor)
     }
 
     /// Returns the size of all files together.

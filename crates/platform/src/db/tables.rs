@@ -38,6 +38,7 @@ pub const TABLES: &[&str] = &[
     "ledger_postings",
     "ledger_checkpoint",
     "ledger_anchor",
+    "anchor_places",
     "accepted_anchors",
     "donor_names",
     "outbox",

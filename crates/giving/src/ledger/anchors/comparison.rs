@@ -93,6 +93,80 @@ impl fmt::Display for Loss {
     }
 }
 
+/// A place that should have anchors and does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostPlace {
+    /// Its name in messages.
+    pub label: &'static str,
+    /// Its name in the database.
+    pub key: String,
+    pub problem: PlaceProblem,
+}
+
+/// What is wrong with a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlaceProblem {
+    /// It had an anchor of the entry `expected`, and has none that reaches so far.
+    Ends { expected: i64, longest: Option<i64> },
+    /// It has anchors, but those from before this time were gone then.
+    Lost { at: i64 },
+    /// Its longest anchor, of this entry, is not signed with the key of the settings.
+    Unsigned(i64),
+}
+
+impl LostPlace {
+    /// Judges a place by what it has and what it had. `expected` is 0 if it is not known to have had any.
+    pub fn find(
+        (label, key): (&'static str, &str),
+        (expected, lost_at): (i64, Option<i64>),
+        longest: Option<i64>,
+        is_signed: bool,
+    ) -> Option<LostPlace> {
+        let problem = match longest {
+            _ if longest.unwrap_or_default() < expected => PlaceProblem::Ends { expected, longest },
+            _ if let Some(at) = lost_at => PlaceProblem::Lost { at },
+            Some(longest) if !is_signed => PlaceProblem::Unsigned(longest),
+            _ => return None,
+        };
+        Some(LostPlace {
+            label,
+            key: key.to_owned(),
+            problem,
+        })
+    }
+}
+
+impl fmt::Display for LostPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let label = self.label;
+        match self.problem {
+            PlaceProblem::Ends {
+                expected,
+                longest: None,
+            } => write!(
+                f,
+                "the anchors in {label} are gone: it had one of entry {expected}, and now it has none"
+            ),
+            PlaceProblem::Ends {
+                expected,
+                longest: Some(longest),
+            } => write!(
+                f,
+                "anchors in {label} are gone: it had one of entry {expected}, and now the last one is of entry {longest}"
+            ),
+            PlaceProblem::Lost { at } => write!(
+                f,
+                "anchors in {label} were gone on {}, and only newer ones are there",
+                rfc3339(at)
+            ),
+            PlaceProblem::Unsigned(entries) => write!(
+                f,
+                "the last anchor in {label}, of entry {entries}, is not signed with the key of the settings"
+            ),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,6 +178,7 @@ mod tests {
             entries,
             hash: [hash; 32],
             at: entries * 1_000,
+            signature: None,
         }
     }
 
@@ -155,5 +230,31 @@ mod tests {
              the anchor of 1970-01-01T00:00:30.000Z is not in the ledger"
         );
         assert_eq!(compare(40, 1, &[anchor(20, 2)]).unwrap().range(), (1, 20));
+    }
+
+    #[test]
+    fn a_place_that_had_anchors_is_not_taken_for_a_new_one() {
+        let find = |expected, longest, is_signed| {
+            LostPlace::find(("the blob store", "blobs"), (expected, None), longest, is_signed)
+                .map(|lost| lost.to_string())
+        };
+        assert_eq!(find(0, None, true), None);
+        assert_eq!(find(0, None, false), None);
+        assert_eq!(find(5, Some(5), true), None);
+        assert_eq!(find(5, Some(7), true), None);
+        assert_eq!(
+            find(5, None, true).unwrap(),
+            "the anchors in the blob store are gone: it had one of entry 5, and now it has none"
+        );
+        assert_eq!(
+            find(5, Some(4), true).unwrap(),
+            "anchors in the blob store are gone: it had one of entry 5, and now the last one is of entry 4"
+        );
+        assert!(find(5, Some(5), false).unwrap().contains("is not signed"));
+        let refilled = LostPlace::find(("the blob store", "blobs"), (5, Some(9_000)), Some(7), true);
+        assert_eq!(
+            refilled.unwrap().to_string(),
+            "anchors in the blob store were gone on 1970-01-01T00:00:09.000Z, and only newer ones are there"
+        );
     }
 }

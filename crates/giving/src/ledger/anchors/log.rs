@@ -3,20 +3,24 @@
 //! If a place cannot be reached, nothing else fails: the next attempt is a minute later, and the age shows how long entries
 //! have been without an anchor.
 
-use super::comparison::Loss;
-use super::place::Place;
+use super::comparison::{Loss, LostPlace, PlaceProblem};
+use super::place::{self, Place};
+use super::signing::AnchorKeys;
+use super::store::PlaceEnds;
 use super::thinning::list_removable;
-use super::{Anchor, hash_prefix, store};
+use super::{Anchor, AnchorName, hash_prefix, store};
 use crate::ledger::checkpoints;
 use crate::ledger::entry::Hash;
 use crate::ledger::store as ledger;
 use access::audit::{Action, Actor, store as audit};
-use anyhow::{anyhow, bail};
+use anyhow::{Context, anyhow, bail};
+use platform::blobs::Blobs;
 use platform::clock::Clock;
 use platform::db::Db;
 use platform::secret::StoreSecret;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -24,6 +28,8 @@ use uuid::Uuid;
 pub const ANCHOR_INTERVAL: Duration = Duration::from_mins(1);
 /// How long other servers write no anchor after one has claimed to. Less than the interval, which is not exact.
 const CLAIM_MILLIS: i64 = 50_000;
+/// Stands for a place that cannot be read.
+const UNREADABLE: &str = "unreadable";
 
 /// The anchors of a ledger. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -36,6 +42,9 @@ struct Parts {
     secret: StoreSecret,
     store: Uuid,
     places: Vec<Place>,
+    keys: AnchorKeys,
+    /// The places that cannot be read, or should have anchors and do not, by their names in the database.
+    failing: Mutex<BTreeSet<String>>,
     /// The anchor with the most entries that this server knows.
     longest: Mutex<Option<Anchor>>,
     /// Whether the anchors in all places were compared with the ledger.
@@ -54,10 +63,27 @@ pub struct AnchorStatus {
     pub age: Duration,
     /// The number of entries that the longest known anchor names and the ledger does not contain; 0 if all is well.
     pub missing: i64,
+    /// The number of places that cannot be read, or should have anchors and do not.
+    pub failing_places: usize,
+}
+
+/// What an operator has accepted.
+#[derive(Debug)]
+pub struct Accepted {
+    /// The entries that are lost.
+    pub loss: Option<Loss>,
+    /// The places whose anchors are lost.
+    pub places: Vec<LostPlace>,
 }
 
 impl AnchorLog {
-    pub fn new(db: Db, clock: Clock, secret: StoreSecret, store: Uuid, places: Vec<Place>) -> AnchorLog {
+    pub fn new(
+        db: Db,
+        clock: Clock,
+        secret: StoreSecret,
+        store: Uuid,
+        (places, keys): (Vec<Place>, AnchorKeys),
+    ) -> AnchorLog {
         let covered_at = AtomicI64::new(clock.millis());
         AnchorLog(Arc::new(Parts {
             db,
@@ -65,6 +91,8 @@ impl AnchorLog {
             secret,
             store,
             places,
+            keys,
+            failing: Mutex::default(),
             longest: Mutex::default(),
             is_compared: AtomicBool::new(false),
             is_behind: AtomicBool::new(false),
@@ -79,6 +107,7 @@ impl AnchorLog {
         AnchorStatus {
             age: Duration::from_millis(age.max(0).unsigned_abs()),
             missing: self.0.missing.load(Ordering::Relaxed),
+            failing_places: self.failing().len(),
         }
     }
 
@@ -109,8 +138,9 @@ impl AnchorLog {
             entries: ends.entries,
             hash,
             at: ends.written_at,
+            signature: None,
         };
-        let is_behind = self.0.is_behind.load(Ordering::Relaxed);
+        let is_behind = self.0.is_behind.load(Ordering::Relaxed) && self.0.keys.can_write();
         if ends.entries == 0 || (is_anchored && !is_behind) {
             if ends.entries > 0 {
                 self.remember(&anchor);
@@ -118,16 +148,27 @@ impl AnchorLog {
             self.0.covered_at.store(now, Ordering::Relaxed);
             return Ok(());
         }
+        if !self.0.keys.can_write() {
+            // The machine with the signing key writes it.
+            self.0.covered_at.fetch_max(ends.written_at, Ordering::Relaxed);
+            return Ok(());
+        }
         if !is_last && !store::claim(db, now, now - CLAIM_MILLIS).await? {
             // Another server writes it, or has just written it.
             self.0.covered_at.fetch_max(ends.written_at, Ordering::Relaxed);
             return Ok(());
         }
+        // A place that was emptied must be noticed before it is no longer empty. One that cannot be read is an error below.
+        let _ = self.watch_places().await;
         anchor.at = now;
+        self.0.keys.sign(&mut anchor);
         let mut outcome = Ok(());
         for place in &self.0.places {
             match place.write(&anchor).await {
-                Ok(()) => self.remember(&anchor),
+                Ok(()) => {
+                    self.remember(&anchor);
+                    store::mark_place(db, &place.key, &anchor).await?;
+                }
                 Err(error) => outcome = outcome.and(Err(error)),
             }
         }
@@ -155,11 +196,12 @@ impl AnchorLog {
     }
 
     /// Compares the ledger with its anchors, and logs an error when entries are missing. Reads all anchors the first time,
-    /// and while entries are missing, because an operator may have accepted the loss. Otherwise the longest known anchor is
+    /// and while entries or anchors are missing, because an operator may have accepted the loss. Otherwise the longest known anchor is
     /// enough.
     async fn compare(&self) -> anyhow::Result<()> {
         let before = self.0.missing.load(Ordering::Relaxed);
-        let (loss, outcome) = if before > 0 || !self.0.is_compared.load(Ordering::Relaxed) {
+        let is_suspect = before > 0 || !self.failing().is_empty();
+        let (loss, outcome) = if is_suspect || !self.0.is_compared.load(Ordering::Relaxed) {
             self.compare_all().await?
         } else {
             let longest = self.longest().into_iter().collect();
@@ -191,10 +233,14 @@ impl AnchorLog {
         let written = store::find_ends(db).await?.written_entries;
         let accepted = store::list_accepted(db, secret, *store).await?;
         let (mut anchors, anchored, outcome) = self.read_places().await;
+        let lost = self.watch_places().await;
+        let is_unsigned = |lost: &LostPlace| matches!(lost.problem, PlaceProblem::Unsigned(_));
+        let is_signed = !lost.iter().flatten().any(is_unsigned);
         anchors.retain(|anchor| !accepted.contains(&(anchor.entries, anchor.hash)));
         let longest = anchors.iter().max_by_key(|anchor| anchor.entries).cloned();
         if outcome.is_ok() || longest.is_some() {
-            self.0.is_behind.store(anchored < written, Ordering::Relaxed);
+            let is_behind = anchored < written || !is_signed;
+            self.0.is_behind.store(is_behind, Ordering::Relaxed);
             self.0.is_compared.store(true, Ordering::Relaxed);
             *self.0.longest.lock().unwrap_or_else(PoisonError::into_inner) = longest;
         }
@@ -208,6 +254,12 @@ impl AnchorLog {
         for place in &self.0.places {
             match place.list(self.0.store).await {
                 Ok(found) => {
+                    if let Some(forged) = found.iter().find(|anchor| self.is_forged(anchor)) {
+                        let (entries, label) = (forged.entries, place.label);
+                        outcome = outcome.and(Err(anyhow!(
+                            "the anchor of entry {entries} in {label} has a signature of another key"
+                        )));
+                    }
                     let last = found.iter().map(|anchor| anchor.entries).max();
                     anchored = anchored.min(last.unwrap_or_default());
                     anchors.extend(found);
@@ -218,6 +270,85 @@ impl AnchorLog {
         anchors.sort_unstable_by_key(|anchor| (anchor.entries, anchor.hash, anchor.at));
         anchors.dedup_by_key(|anchor| (anchor.entries, anchor.hash));
         (anchors, anchored, outcome)
+    }
+
+    /// Returns whether an anchor has a wrong signature. One from before anchors were signed has none.
+    fn is_forged(&self, anchor: &Anchor) -> bool {
+        anchor.signature.is_some() && !self.0.keys.is_signed(anchor)
+    }
+
+    fn failing(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.0.failing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks for places that fail, remembers them, and logs those that do from now on. A place that was emptied stays an error,
+    /// even when it has a new anchor, until an operator accepts that.
+    async fn watch_places(&self) -> anyhow::Result<Vec<LostPlace>> {
+        let lost = self.find_lost_places().await;
+        self.remember_failing(&lost);
+        let now = self.0.clock.millis();
+        for place in lost.iter().flatten() {
+            if let PlaceProblem::Ends { expected, .. } = place.problem {
+                store::mark_lost(&self.0.db, &place.key, expected, now).await?;
+            }
+        }
+        lost
+    }
+
+    fn remember_failing(&self, lost: &anyhow::Result<Vec<LostPlace>>) {
+        let found: BTreeSet<String> = match lost {
+            Ok(lost) => lost.iter().map(|lost| lost.key.clone()).collect(),
+            // The background job logs which one, and why.
+            Err(_) => BTreeSet::from([UNREADABLE.to_owned()]),
+        };
+        let mut failing = self.failing();
+        for lost in lost.iter().flatten() {
+            if !failing.contains(&lost.key) {
+                tracing::error!("{lost}; run causeway check");
+            }
+        }
+        *failing = found;
+    }
+
+    /// Lists the places that should have anchors and do not, or whose last anchor is not signed.
+    ///
+    /// # Errors
+    ///
+    /// If a place cannot be read.
+    pub async fn find_lost_places(&self) -> anyhow::Result<Vec<LostPlace>> {
+        let Parts { db, store, keys, .. } = &*self.0;
+        let known = store::list_places(db).await?;
+        let written = store::find_ends(db).await?.written_entries;
+        let mut found = Vec::new();
+        for place in &self.0.places {
+            let names = place.list_names(*store).await?.into_iter();
+            let longest = names.max_by_key(|name| (name.entries, name.minute.clone()));
+            found.push((place, longest));
+        }
+        let entries = |longest: &Option<AnchorName>| longest.as_ref().map(|name| name.entries);
+        // A place of which nothing is known is new, if another one has all anchors.
+        let has_all = |longest| entries(longest).unwrap_or_default() >= written;
+        let unknown = if found.iter().any(|(_, longest)| has_all(longest)) {
+            0
+        } else {
+            written
+        };
+        let mut lost = Vec::new();
+        for (place, longest) in found {
+            let ends = known.get(&place.key).copied().unwrap_or(PlaceEnds {
+                entries: unknown,
+                lost_at: None,
+            });
+            let anchor = match &longest {
+                Some(name) if keys.are_required() => place.read(*store, name).await?,
+                _ => None,
+            };
+            let is_signed = anchor.is_none_or(|anchor| keys.is_signed(&anchor));
+            let named = (place.label, place.key.as_str());
+            let known = (ends.entries, ends.lost_at);
+            lost.extend(LostPlace::find(named, known, entries(&longest), is_signed));
+        }
+        Ok(lost)
     }
 
     /// Lists all anchors in all places. Call this before the ledger is read, so that none is newer than the ledger.
@@ -244,37 +375,80 @@ impl AnchorLog {
         Ok(Loss::find(compared, entries, last.map(|(_, at)| at)))
     }
 
-    /// Accepts that the entries which are missing now are lost for good. The audit log records which ones.
-    pub async fn accept_loss(&self, actor: Actor) -> anyhow::Result<Loss> {
+    /// Accepts that the entries and anchors which are missing now are lost for good. The audit log records which ones.
+    pub async fn accept_loss(&self, actor: Actor) -> anyhow::Result<Accepted> {
         let Parts {
             db, clock, secret, ..
         } = &*self.0;
-        let Some(loss) = self.find_loss(self.list().await?).await? else {
-            bail!("the ledger contains every anchor; there is no loss to accept");
-        };
+        let places = self.find_lost_places().await?;
+        let loss = self.find_loss(self.list().await?).await?;
+        if loss.is_none() && places.is_empty() {
+            bail!("the ledger contains every anchor, and no anchors are missing; there is no loss to accept");
+        }
         let now = clock.millis();
         let mut tx = db.write().await?;
-        for anchor in &loss.anchors {
+        for anchor in loss.iter().flat_map(|loss| &loss.anchors) {
             store::accept(&mut tx, secret, anchor, now).await?;
+        }
+        for place in &places {
+            store::remove_place(&mut tx, &place.key).await?;
         }
         // The checkpoint may cover entries that are lost.
         checkpoints::store::remove(&mut tx).await?;
-        let (first, last) = loss.range();
-        let action = Action::new(
-            actor,
-            "anchor accept-loss",
-            "ledger",
-            format!("entries {first} to {last}"),
-        );
-        audit::record(&mut tx, &action, now).await?;
+        let entries = loss.as_ref().map(|loss| {
+            let (first, last) = loss.range();
+            format!("entries {first} to {last}")
+        });
+        let details = entries.into_iter().chain(places.iter().map(ToString::to_string));
+        for detail in details {
+            let action = Action::new(actor, "anchor accept-loss", "ledger", detail);
+            audit::record(&mut tx, &action, now).await?;
+        }
         tx.commit().await?;
+        self.failing().clear();
+        if !places.is_empty() {
+            self.0.is_behind.store(true, Ordering::Relaxed);
+        }
         self.write(true).await?;
-        Ok(loss)
+        Ok(Accepted { loss, places })
+    }
+
+    /// Writes an anchor of the last entry now.
+    ///
+    /// # Errors
+    ///
+    /// If anchors have to be signed, and this process does not have the key.
+    pub async fn write_now(&self) -> anyhow::Result<()> {
+        if !self.0.keys.can_write() {
+            bail!("anchors are signed by another machine; set anchors.signing_key_file, or run this there");
+        }
+        self.compare().await?;
+        self.write(true).await
+    }
+
+    /// Copies the anchors of the first `entries` entries from the blob store to another one. Returns how many.
+    pub async fn copy_to(&self, to: &Blobs, entries: i64) -> anyhow::Result<usize> {
+        let Parts { places, store, .. } = &*self.0;
+        let mut copied = 0;
+        // The first place is the blob store.
+        for place in places.iter().take(1) {
+            for anchor in place.list(*store).await? {
+                if anchor.entries <= entries {
+                    place::write(to, &anchor)
+                        .await
+                        .context("could not copy an anchor")?;
+                    copied += 1;
+                }
+            }
+        }
+        Ok(copied)
     }
 
     /// Removes old anchors, and returns how many. Anchors that the ledger does not contain are evidence and stay.
     pub async fn thin(&self) -> anyhow::Result<usize> {
         let Parts { db, clock, store, .. } = &*self.0;
+        // What cannot be read is an error below.
+        let _ = self.watch_places().await;
         let mut removed = 0;
         for place in &self.0.places {
             let names = place.list_names(*store).await?;

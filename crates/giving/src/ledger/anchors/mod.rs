@@ -3,8 +3,9 @@
 //! The hash chain proves that no entry was changed, but not that none is missing at the end: an older copy of the database
 //! has a valid ledger too. An anchor in another place proves that there were more entries.
 //!
-//! Anchors are not signed: an anchor is evidence because of the place where it is stored. Whoever can delete anchors
-//! can hide a loss, whatever they contain, so a second place that does not allow deletion helps.
+//! An anchor is evidence because of the place where it is stored. The database records up to which entry each place has
+//! anchors, so one that was emptied is noticed, and a second place that does not allow deletion helps against somebody who
+//! can change both. [Signatures](signing) help against somebody who can write to all of them.
 //!
 //! Every server compares the ledger with its anchors once per minute. One of them writes a new anchor if the ledger
 //! grew; a claim in the database decides which.
@@ -15,6 +16,7 @@
 pub mod comparison;
 pub mod log;
 pub mod place;
+pub mod signing;
 mod store;
 mod thinning;
 
@@ -30,6 +32,10 @@ use uuid::Uuid;
 pub struct AnchorSettings {
     /// A folder or the URL of a blob store. Empty for none.
     pub second_url: String,
+    /// The file of the key that anchors are signed with. Empty for none.
+    pub signing_key_file: String,
+    /// The public key of anchors that another machine writes and signs. Empty for none.
+    pub public_key: String,
 }
 
 /// How far the ledger of a store reached at a time.
@@ -41,6 +47,8 @@ pub struct Anchor {
     /// The hash of the last entry.
     pub hash: Hash,
     pub at: i64,
+    /// In hexadecimal digits.
+    pub signature: Option<String>,
 }
 
 /// The JSON of an anchor.
@@ -50,6 +58,8 @@ struct AnchorJson {
     entries: i64,
     hash: String,
     time: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    signature: Option<String>,
 }
 
 impl Anchor {
@@ -67,10 +77,22 @@ impl Anchor {
             entries: self.entries,
             hash: hex(&self.hash),
             time: rfc3339(self.at),
+            signature: self.signature.clone(),
         };
         let mut bytes = serde_json::to_vec(&json).expect("texts and numbers are valid JSON");
         bytes.push(b'\n');
         bytes
+    }
+
+    /// What is signed.
+    fn message(&self) -> Vec<u8> {
+        let (store, time) = (self.store, rfc3339(self.at));
+        format!(
+            "causeway anchor\n{store}\n{}\n{}\n{time}\n",
+            self.entries,
+            hex(&self.hash)
+        )
+        .into_bytes()
     }
 
     /// Reads an anchor back. Returns `None` if it is damaged.
@@ -82,6 +104,7 @@ impl Anchor {
             entries: json.entries,
             hash: parse_hash(&json.hash)?,
             at: time.as_millisecond(),
+            signature: json.signature,
         })
     }
 }
@@ -164,6 +187,7 @@ mod tests {
             entries,
             hash: [0xab; 32],
             at,
+            signature: None,
         }
     }
 

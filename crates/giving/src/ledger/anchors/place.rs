@@ -15,7 +15,9 @@ const MAX_CONCURRENT_READS: usize = 16;
 #[derive(Debug)]
 pub struct Place {
     /// Its name in messages.
-    label: &'static str,
+    pub(super) label: &'static str,
+    /// Its name in the database.
+    pub(super) key: String,
     url: String,
     data: PathBuf,
     /// Opened at its first use, so that commands and servers start even if the second place cannot be reached.
@@ -24,17 +26,21 @@ pub struct Place {
 
 impl Place {
     /// Returns all places: the blob store, which is open already, and the second place of the settings.
-    pub fn all(blobs: Blobs, settings: &AnchorSettings, data: &Path) -> Vec<Place> {
-        let mut places = vec![Place::blob_store(blobs)];
+    pub fn all(blobs: Blobs, blobs_url: &str, settings: &AnchorSettings, data: &Path) -> Vec<Place> {
+        let mut places = vec![Place::blob_store(blobs, blobs_url)];
         if !settings.second_url.is_empty() {
             places.push(Place::second(&settings.second_url, data.to_owned()));
         }
         places
     }
 
-    fn blob_store(blobs: Blobs) -> Place {
+    fn blob_store(blobs: Blobs, blobs_url: &str) -> Place {
         Place {
             label: "the blob store",
+            key: match blobs_url {
+                "" => "blobs".to_owned(),
+                url => url.to_owned(),
+            },
             url: String::new(),
             data: PathBuf::new(),
             blobs: OnceCell::from(blobs),
@@ -49,6 +55,7 @@ impl Place {
         };
         Place {
             label: "anchors.second_url",
+            key: url.clone(),
             url,
             data,
             blobs: OnceCell::new(),
@@ -65,10 +72,8 @@ impl Place {
 
     /// Writes an anchor. One that another server has written already is left alone.
     pub async fn write(&self, anchor: &Anchor) -> anyhow::Result<()> {
-        let name = path(anchor.store, &anchor.name());
-        let written = self.blobs().await?.put_if_absent(&name, anchor.to_json()).await;
-        written.with_context(|| format!("could not write an anchor to {}", self.label))?;
-        Ok(())
+        let written = write(self.blobs().await?, anchor).await;
+        written.with_context(|| format!("could not write an anchor to {}", self.label))
     }
 
     /// Lists the names of the anchors of a store, in no particular order.
@@ -120,6 +125,13 @@ impl Place {
         let removed = self.blobs().await?.remove(&path(store, name)).await;
         removed.with_context(|| format!("could not remove an old anchor from {}", self.label))
     }
+}
+
+/// Writes an anchor to a blob store. One that is there already is left alone.
+pub(super) async fn write(blobs: &Blobs, anchor: &Anchor) -> anyhow::Result<()> {
+    let name = path(anchor.store, &anchor.name());
+    blobs.put_if_absent(&name, anchor.to_json()).await?;
+    Ok(())
 }
 
 fn path(store: Uuid, name: &AnchorName) -> String {

@@ -5,7 +5,7 @@ use super::Anchor;
 use crate::ledger::entry::Hash;
 use platform::db::{Db, Tx, from_row, query};
 use platform::secret::StoreSecret;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
 
 const FIND_LAST: &str = "select a.entries as written_entries, a.hash as written_hash, a.written_at, h.entries, h.hash \
@@ -13,6 +13,12 @@ const FIND_LAST: &str = "select a.entries as written_entries, a.hash as written_
 const CLAIM: &str =
     "update ledger_anchor set claimed_at = $1 where id = 1 and (claimed_at <= $2 or claimed_at > $1)";
 const MARK_WRITTEN: &str = "update ledger_anchor set entries = $1, hash = $2, written_at = $3 where id = 1";
+const LIST_PLACES: &str = "select place, entries, lost_at from anchor_places";
+const MARK_LOST: &str = "insert into anchor_places (place, entries, written_at, lost_at) values ($1, $2, $3, $3) \
+     on conflict (place) do update set lost_at = coalesce(anchor_places.lost_at, excluded.lost_at)";
+const MARK_PLACE: &str = "insert into anchor_places (place, entries, written_at) values ($1, $2, $3) \
+     on conflict (place) do update set entries = excluded.entries, written_at = excluded.written_at";
+const REMOVE_PLACE: &str = "delete from anchor_places where place = $1";
 const FIND_HASH: &str = "select hash from ledger_entries where sequence = $1";
 const LIST_ACCEPTED: &str = "select entries, hash, mac from accepted_anchors";
 const REMOVE_ACCEPTED: &str = "delete from accepted_anchors where entries = $1 and hash = $2";
@@ -61,6 +67,45 @@ pub(super) async fn mark_written(db: &Db, anchor: &Anchor) -> sqlx::Result<()> {
     )
     .await?;
     tx.commit().await
+}
+
+/// What is known about the anchors in a place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PlaceEnds {
+    /// Up to which entry it has anchors.
+    pub entries: i64,
+    /// When anchors were found to be gone.
+    pub lost_at: Option<i64>,
+}
+
+/// Lists what is known about the anchors in each place.
+pub(super) async fn list_places(db: &Db) -> sqlx::Result<HashMap<String, PlaceEnds>> {
+    let rows: Vec<(String, i64, Option<i64>)> = db.fetch_all(query(LIST_PLACES)).await?;
+    let ends = rows
+        .into_iter()
+        .map(|(place, entries, lost_at)| (place, PlaceEnds { entries, lost_at }));
+    Ok(ends.collect())
+}
+
+/// Records that anchors in a place are gone, unless that is known.
+pub(super) async fn mark_lost(db: &Db, place: &str, entries: i64, now: i64) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    tx.execute(query(MARK_LOST).bind(place).bind(entries).bind(now))
+        .await?;
+    tx.commit().await
+}
+
+/// Records that an anchor was written to a place.
+pub(super) async fn mark_place(db: &Db, place: &str, anchor: &Anchor) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    tx.execute(query(MARK_PLACE).bind(place).bind(anchor.entries).bind(anchor.at))
+        .await?;
+    tx.commit().await
+}
+
+/// Forgets that a place had anchors.
+pub(super) async fn remove_place(tx: &mut Tx, place: &str) -> sqlx::Result<()> {
+    tx.execute(query(REMOVE_PLACE).bind(place)).await.map(|_| ())
 }
 
 /// Finds the hash of an entry. One of another length than a hash counts as missing.
