@@ -9,6 +9,7 @@ pub mod failing_jobs;
 pub mod metrics;
 pub mod nonprofit_json;
 pub mod offline;
+pub mod optional_reads;
 pub mod page_cache;
 pub mod picture_sweep;
 pub mod recent_errors;
@@ -20,11 +21,12 @@ pub mod urls;
 
 use crate::app::admission::AdmissionControl;
 use crate::app::answer_cache::AnswerCache;
-use crate::app::availability::Availability;
+use crate::app::availability::{Availability, Readiness};
 use crate::app::bulk_work::BulkWork;
 use crate::app::failing_jobs::FailingJobs;
 use crate::app::metrics::Metrics;
 use crate::app::nonprofit_json::NonprofitJson;
+use crate::app::optional_reads::OptionalReads;
 use crate::app::page_cache::PageCache;
 use crate::app::recent_errors::RecentErrors;
 use crate::app::search_answers::SearchAnswers;
@@ -60,6 +62,7 @@ use giving::guard::Guard;
 use giving::idempotency::InFlight;
 use giving::ledger::anchors::log::AnchorLog;
 use giving::ledger::anchors::place::Place;
+use giving::ledger::anchors::signing::AnchorKeys;
 use giving::ledger::writer::Writer;
 use giving::moderation::Moderation;
 use giving::notices::GivingNotices;
@@ -112,6 +115,7 @@ pub struct Parts {
     pub pictures: Pictures,
     pub admission: AdmissionControl,
     pub bulk_work: BulkWork,
+    pub optional_reads: OptionalReads,
     pub directory: Arc<Directory>,
     pub access: AccessParts,
     pub giving: GivingParts,
@@ -267,7 +271,8 @@ impl App {
         let fundraisers = Arc::new(FundraiserCache::new(db.clone(), &config.data));
         let mail = Mailer::new(&config.mail, &config.data, db.clone(), clock.clone())?
             .with_counters(metrics.emails.deliveries.clone());
-        let places = Place::all(blobs.clone(), &config.anchors, &config.data);
+        let places = Place::all(blobs.clone(), &config.blobs_url, &config.anchors, &config.data);
+        let keys_of_anchors = AnchorKeys::load(&config.anchors)?;
         let public_url = PublicUrl::new(&config.public_url);
         let caches = Caches::new(config.search.recent_answers);
         let access = AccessParts {
@@ -299,7 +304,13 @@ impl App {
                 metrics.donations.clone(),
             ),
             fundraisers,
-            anchors: AnchorLog::new(db.clone(), clock.clone(), secret.clone(), store, places),
+            anchors: AnchorLog::new(
+                db.clone(),
+                clock.clone(),
+                secret.clone(),
+                store,
+                (places, keys_of_anchors),
+            ),
             webhooks: new_webhooks(&config, &db, &directory, &clock, &secret, &mail)?,
             new_events: watch::Sender::new(0),
             in_flight: InFlight::default(),
@@ -323,6 +334,7 @@ impl App {
             availability: Availability::new(config.availability, store_seen, &clock),
             admission: AdmissionControl::new(config.admission, config.max_body, clock.clone()),
             bulk_work: BulkWork::default(),
+            optional_reads: OptionalReads::new(clock.clone()),
             changes: Changes::default(),
             config,
             clock,
@@ -362,6 +374,11 @@ impl App {
         ] {
             limiter.set_servers(servers);
         }
+    }
+
+    /// Returns what load balancers should send to this server.
+    pub fn readiness(&self) -> Readiness {
+        self.availability.readiness(self.directory.has_snapshot())
     }
 
     /// Records whether the store responded, and the keys are those in it.

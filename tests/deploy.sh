@@ -69,6 +69,26 @@ for config in deploy/haproxy.cfg deploy/patroni/haproxy.cfg; do
     haproxy -c -q -f "$config"
 done
 
+# The log shows neither IDs of receipts nor queries.
+receipt=0190f5a0-0000-7000-8000-000000000002
+read -r balancer status <<<"$(python3 -c 'import socket
+sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+print(*(socket.getsockname()[1] for socket in sockets))')"
+sed -e "s/bind :8080/bind 127.0.0.1:$balancer/" -e "s/bind 127.0.0.1:8404/bind 127.0.0.1:$status/" \
+    deploy/haproxy.cfg > "$work/haproxy.cfg"
+haproxy -db -f "$work/haproxy.cfg" > "$work/haproxy.log" 2>/dev/null &
+haproxy=$!
+for _ in $(seq 50); do
+    curl -s -o /dev/null "http://127.0.0.1:$balancer/donations/$receipt?token=secret" && break
+    sleep 0.1
+done
+kill "$haproxy"
+wait "$haproxy" || true
+grep -q "GET /donations/- HTTP" "$work/haproxy.log"
+if grep -e "$receipt" -e secret "$work/haproxy.log"; then
+    exit 1
+fi
+
 step "Patroni"
 command -v patroni >/dev/null || install patroni
 # It also tries to connect to etcd, and looks for the programs of the installed PostgreSQL.

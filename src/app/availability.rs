@@ -1,7 +1,8 @@
 //! Decides what a server may still answer: whether it is ready, and how old its keys may be.
 //!
-//! A server that is cut off from its store does not notice that a key was revoked. After `serve.max_stale` it is no longer
-//! ready and refuses private keys; after `serve.max_stale_reads` it refuses public keys too.
+//! A server that is cut off from its store does not notice that a key was revoked. After `serve.max_stale` it is degraded: it
+//! is no longer ready for writes and refuses private keys. Only after `serve.max_stale_reads`, when it refuses public keys
+//! too, is it not ready at all: all servers of a store lose it at once, and until then each of them answers reads.
 
 use crate::config::AvailabilitySettings;
 use platform::clock::Clock;
@@ -24,7 +25,23 @@ pub struct Availability {
     waits: watch::Sender<bool>,
 }
 
-/// A reason why a server is not ready.
+/// What a server may be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Readiness {
+    /// The reasons why the server is not ready for everything; none if it is.
+    pub obstacles: Vec<Obstacle>,
+    /// Whether the server answers reads in spite of them.
+    pub serves_reads: bool,
+}
+
+impl Readiness {
+    /// Returns whether the server is ready for everything.
+    pub fn serves_writes(&self) -> bool {
+        self.obstacles.is_empty()
+    }
+}
+
+/// A reason why a server is not ready for everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Obstacle {
     pub kind: ObstacleKind,
@@ -106,8 +123,8 @@ impl Availability {
         let _ = self.waits.subscribe().wait_for(|waits| !waits).await;
     }
 
-    /// Returns the reasons why the server is not ready; none if it is.
-    pub fn obstacles(&self, has_snapshot: bool) -> Vec<Obstacle> {
+    /// Returns what load balancers should send here.
+    pub fn readiness(&self, has_snapshot: bool) -> Readiness {
         let stopping = self.stopping_since.get().map(|since| Obstacle {
             kind: ObstacleKind::Stopping,
             since: *since,
@@ -120,10 +137,13 @@ impl Availability {
             kind: ObstacleKind::StoreUnavailable,
             since: self.store_seen.seen_at(),
         });
-        [stopping, no_snapshot, unavailable]
-            .into_iter()
-            .flatten()
-            .collect()
+        Readiness {
+            serves_reads: stopping.is_none() && has_snapshot && !self.is_too_stale_to_read(),
+            obstacles: [stopping, no_snapshot, unavailable]
+                .into_iter()
+                .flatten()
+                .collect(),
+        }
     }
 }
 
@@ -150,19 +170,24 @@ mod tests {
         availability.store_seen.record(false);
         clock.advance(Duration::from_millis(29_999));
         assert_eq!(refused(), (false, false));
-        assert_eq!(availability.obstacles(true), []);
+        assert!(availability.readiness(true).serves_writes());
         clock.advance(Duration::from_millis(1));
         assert_eq!(refused(), (true, false));
         let unavailable = Obstacle {
             kind: ObstacleKind::StoreUnavailable,
             since: start,
         };
-        assert_eq!(availability.obstacles(true), [unavailable]);
+        let readiness = |serves_reads| Readiness {
+            obstacles: vec![unavailable],
+            serves_reads,
+        };
+        assert_eq!(availability.readiness(true), readiness(true));
         clock.advance(Duration::from_secs(3_570));
         assert_eq!(refused(), (true, true));
+        assert_eq!(availability.readiness(true), readiness(false));
         availability.store_seen.record(true);
         assert_eq!(refused(), (false, false));
-        assert_eq!(availability.obstacles(true), []);
+        assert!(availability.readiness(true).serves_writes());
     }
 
     #[test]
@@ -171,11 +196,15 @@ mod tests {
         clock.stop();
         let availability = Availability::new(settings(), LastSeen::now(&clock), &clock);
         let start = clock.millis();
-        assert_eq!(availability.obstacles(true), []);
+        assert!(availability.readiness(true).serves_writes());
         clock.advance(Duration::from_secs(1));
         availability.begin_stop(clock.millis());
         availability.begin_stop(clock.millis() + 5);
-        let obstacles = availability.obstacles(false);
+        let Readiness {
+            obstacles,
+            serves_reads,
+        } = availability.readiness(false);
+        assert!(!serves_reads);
         let named = obstacles
             .iter()
             .map(|obstacle| (obstacle.kind.as_str(), obstacle.since));
@@ -183,14 +212,16 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_started_without_its_store_is_not_ready_until_it_is_connected() {
+    fn a_server_that_started_without_its_store_only_reads_until_it_is_connected() {
         let clock = Clock::default();
         clock.stop();
         let seen_at = clock.millis() - 5_000;
         let availability = Availability::new(settings(), LastSeen::lost_at(&clock, seen_at), &clock);
         assert!(availability.is_stale() && !availability.is_too_stale_to_read());
-        assert_eq!(availability.obstacles(true)[0].since, seen_at);
+        let readiness = availability.readiness(true);
+        assert!(readiness.serves_reads && !readiness.serves_writes());
+        assert_eq!(readiness.obstacles[0].since, seen_at);
         availability.set_connected();
-        assert_eq!(availability.obstacles(true), []);
+        assert!(availability.readiness(true).serves_writes());
     }
 }

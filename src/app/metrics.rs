@@ -38,6 +38,7 @@ pub struct Metrics {
     /// Counts password checks, which shows guessing.
     pub password_hashes: Counter,
     pub ready: Gauge,
+    pub write_ready: Gauge,
     /// The age of the last answer of the database.
     pub store_age: AgeGauge,
     pub pool: PoolMetrics,
@@ -53,6 +54,8 @@ pub struct Metrics {
     pub emails: EmailMetrics,
     pub webhooks: WebhookMetrics,
     pub anchor: AnchorMetrics,
+    /// Donations of the checkout that differ from their entries in the ledger.
+    pub receipt_differences: OptionalGauge,
     /// The age of the last complete backup.
     pub backup_age: AgeGauge,
     /// Counts failed operations of the blob store.
@@ -67,6 +70,8 @@ pub struct PoolMetrics {
     pub idle: Gauge,
     /// Only set with PostgreSQL.
     pub waiting: OptionalGauge,
+    /// Statements in the whole database that wait for a lock. Only set with PostgreSQL.
+    pub lock_waits: OptionalGauge,
 }
 
 /// The snapshot that is shown.
@@ -112,6 +117,8 @@ pub struct AnchorMetrics {
     pub age: AgeGauge,
     /// The number of entries that an anchor names and the ledger does not contain.
     pub missing: OptionalGauge,
+    /// The number of places that cannot be read, or should have anchors and do not.
+    pub failing_places: OptionalGauge,
 }
 
 /// The export of traces.
@@ -142,11 +149,13 @@ impl Metrics {
             refusals: refusals.collect(),
             password_hashes: registry.counter(names::PASSWORD_HASHES),
             ready: registry.gauge(names::READY),
+            write_ready: registry.gauge(names::WRITE_READY),
             store_age: age(names::STORE_AGE),
             pool: PoolMetrics {
                 connections: registry.gauge(names::POOL_CONNECTIONS),
                 idle: registry.gauge(names::POOL_IDLE),
                 waiting: optional(names::POOL_WAITING),
+                lock_waits: optional(names::LOCK_WAITS),
             },
             nonprofits: registry.gauge(names::NONPROFITS),
             overlay: registry.gauge(names::OVERLAY),
@@ -187,7 +196,9 @@ impl Metrics {
             anchor: AnchorMetrics {
                 age: age(names::ANCHOR_AGE),
                 missing: optional(names::ANCHOR_MISSING),
+                failing_places: optional(names::ANCHOR_PLACES_FAILING),
             },
+            receipt_differences: optional(names::RECEIPT_DIFFERENCES),
             backup_age: age(names::BACKUP_AGE),
             blob_errors: registry.counter(names::BLOB_ERRORS),
             spans: SpanMetrics {

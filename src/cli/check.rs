@@ -8,8 +8,8 @@ use directory::NonprofitRef;
 use directory::nonprofits::identifier::Identifier;
 use directory::snapshot::check::CheckReport as DirectoryCheck;
 use giving::books::balances::Balances;
-use giving::check::LedgerCheck;
-use giving::ledger::anchors::comparison::Loss;
+use giving::check::{LedgerCheck, ReceiptCheck};
+use giving::ledger::anchors::comparison::{Loss, LostPlace};
 use giving::ledger::checkpoints::{self, Checkpoint};
 use giving::ledger::entry::{Account, Totals};
 use platform::hosted::{self, check::PictureCheck};
@@ -100,6 +100,8 @@ struct CheckedLedger {
     ledger: LedgerCheck,
     anchors: usize,
     loss: Option<Loss>,
+    lost_places: Vec<LostPlace>,
+    receipts: ReceiptCheck,
 }
 
 /// Checks the ledger, after the last checkpoint or as a whole.
@@ -118,6 +120,8 @@ async fn check_ledger(app: &App, is_full: bool) -> anyhow::Result<CheckedLedger>
         ledger,
         anchors: count,
         loss,
+        lost_places: app.giving.anchors.find_lost_places().await?,
+        receipts: giving::check::check_receipts(&app.db).await?,
     })
 }
 
@@ -141,13 +145,21 @@ async fn report(
         mut ledger,
         anchors,
         loss,
+        lost_places,
+        receipts,
     } = checked;
     let checkpoint = ledger
         .checkpoint
         .take()
         .filter(|checkpoint| loss.is_none() && checkpoint.entries > ledger.verified_before);
+    let lost_places: Vec<String> = lost_places.iter().map(ToString::to_string).collect();
     let overlay_limit = app.config.directory.overlay_limit;
     let directory = directory::snapshot::check::check(&app.directory, &app.db, overlay_limit).await?;
+    let damaged = app.directory.damaged_snapshots();
+    let damaged = damaged
+        .iter()
+        .map(|path| format!("the snapshot {} was damaged", path.display()));
+    let damaged: Vec<String> = damaged.collect();
     let mut pictures = hosted::check::check(&app.pictures).await?;
     pictures
         .differences
@@ -157,7 +169,10 @@ async fn report(
         .errors
         .iter()
         .chain(&lost)
+        .chain(&lost_places)
+        .chain(&receipts.differences)
         .chain(&directory.differences)
+        .chain(&damaged)
         .chain(&pictures.differences)
         .collect();
     let value = json!({
@@ -167,6 +182,7 @@ async fn report(
         "verifiedBefore": ledger.verified_before,
         "anchors": anchors,
         "fundraisers": ledger.fundraisers,
+        "receipts": receipts.receipts,
         "totals": { "live": totals(ledger.live), "liveAndTest": totals(ledger.live_and_test) },
         "differences": differences,
     });
@@ -181,6 +197,9 @@ async fn report(
         ledger.live.raised,
         ledger.live_and_test.raised
     );
+    if receipts.receipts > 0 {
+        let _ = write!(text, "\ncompared {} receipts with the ledger", receipts.receipts);
+    }
     if anchors > 0 {
         let _ = write!(text, "\ncompared the ledger with {anchors} anchors");
     }
@@ -191,7 +210,9 @@ async fn report(
             ledger.verified_before
         );
     }
-    let verdict = verdict(app, integrity, &ledger, lost, &pictures, &directory);
+    let verdict = verdict(app, integrity, &ledger, lost, &receipts, &pictures, &directory)
+        .and_then(|()| places_verdict(&lost_places))
+        .and_then(|()| damaged_verdict(&damaged));
     Ok(CheckReport {
         value,
         text,
@@ -206,6 +227,7 @@ fn verdict(
     integrity: anyhow::Result<()>,
     ledger: &LedgerCheck,
     lost: Option<String>,
+    receipts: &ReceiptCheck,
     pictures: &PictureCheck,
     directory: &DirectoryCheck,
 ) -> anyhow::Result<()> {
@@ -220,6 +242,13 @@ fn verdict(
         bail!(
             "{loss}; restore the database from a newer copy, or, if these entries are lost for good, run causeway anchor \
              accept-loss"
+        );
+    }
+    if let [first, ..] = receipts.differences.as_slice() {
+        bail!(
+            "{} receipts differ from the ledger, the first is: {first}; donors see what the ledger says; find out who changed \
+             the table donations, and restore these rows from a backup",
+            receipts.count
         );
     }
     if let [first, ..] = pictures.differences.as_slice() {
@@ -237,6 +266,24 @@ fn verdict(
             app.config.data.join("directory").display()
         ),
     }
+}
+
+fn places_verdict(lost: &[String]) -> anyhow::Result<()> {
+    if let [first, ..] = lost {
+        bail!(
+            "{first}; find out who removed them, and restore them if you can; if they are lost for good, run causeway anchor \
+             accept-loss"
+        );
+    }
+    Ok(())
+}
+
+/// A damaged snapshot does no harm, because the command has built a new one, but the disk that damaged it may.
+fn damaged_verdict(damaged: &[String]) -> anyhow::Result<()> {
+    if let [first, ..] = damaged {
+        bail!("{first}, renamed, and built again; check the disk and the memory of this machine");
+    }
+    Ok(())
 }
 
 fn totals(totals: Totals) -> Value {

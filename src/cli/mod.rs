@@ -218,6 +218,7 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
         let command = match command {
             Command::Secret(secret) => return secret.run(&config, output).await,
             Command::Blobs(blobs) => return blobs.run(output).await,
+            Command::Anchor(anchor::Anchor::Key { file }) => return anchor::print_key(&file, output),
             Command::Backup(backup) => {
                 return backup.run(&config, changed_settings(&overrides)?, output).await;
             }

@@ -146,6 +146,8 @@ pub(super) struct RawDatabase {
     pub connections: u32,
     pub acquire_timeout: f64,
     pub probe_timeout: f64,
+    pub statement_timeout: f64,
+    pub lock_timeout: f64,
 }
 
 #[derive(Deserialize)]

@@ -88,6 +88,8 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
             connections: raw.database.connections.max(1),
             acquire_timeout: seconds("database.acquire_timeout", raw.database.acquire_timeout)?,
             probe_timeout: seconds("database.probe_timeout", raw.database.probe_timeout)?,
+            statement_timeout: seconds_or_zero("database.statement_timeout", raw.database.statement_timeout)?,
+            lock_timeout: seconds_or_zero("database.lock_timeout", raw.database.lock_timeout)?,
         },
         redis: redis(raw.redis_url.trim(), &raw.redis)?,
         blobs_url: raw.blobs_url.trim().to_owned(),
@@ -414,6 +416,8 @@ fn anchors(raw: &AnchorSettings) -> anyhow::Result<AnchorSettings> {
     }
     Ok(AnchorSettings {
         second_url: url.to_owned(),
+        signing_key_file: raw.signing_key_file.trim().to_owned(),
+        public_key: raw.public_key.trim().to_owned(),
     })
 }
 

@@ -24,6 +24,8 @@ const COUNT_SERVERS_INTERVAL: Duration = Duration::from_secs(15);
 
 /// The interval between two removals of orphaned uploads, old outbox rows and the like.
 const CLEANUP_INTERVAL: Duration = Duration::from_mins(15);
+/// The interval between two comparisons of receipts with the ledger, which read all of them.
+const RECEIPTS_INTERVAL: Duration = Duration::from_hours(1);
 /// The pause between two looks at payments whose outcome is open.
 const CHECK_INTERVAL: Duration = Duration::from_mins(1);
 /// The longest pause between two looks for events to send, which other servers may have queued.
@@ -112,6 +114,7 @@ async fn run_with_store(app: &App) {
         queue_timed_emails(app),
         update_anchors(app),
         thin_anchors(app),
+        check_receipts(app),
         prune_outbox(app),
         prune_revision_tokens(app),
         count_servers(app),
@@ -320,6 +323,29 @@ async fn thin_anchors(app: &App) {
     loop {
         ticks.tick().await;
         health.record(&app.giving.anchors.thin().await.map(|_| ()));
+    }
+}
+
+/// Compares the donations of the checkout with the ledger.
+async fn check_receipts(app: &App) {
+    let mut ticks = every(RECEIPTS_INTERVAL);
+    let mut health = JobHealth::new(app, "receipts");
+    loop {
+        ticks.tick().await;
+        let check = giving::check::check_receipts(&app.db).await;
+        if let Ok(check) = &check {
+            let differences = &app.telemetry.metrics.receipt_differences;
+            differences.set(check.count as f64);
+            if let [first, ..] = check.differences.as_slice() {
+                let differences = check.count;
+                tracing::error!(
+                    differences,
+                    first,
+                    "receipts differ from the ledger; run causeway check"
+                );
+            }
+        }
+        health.record(&check.map(drop).map_err(Into::into));
     }
 }
 

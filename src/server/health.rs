@@ -1,7 +1,7 @@
 //! Health checks for load balancers and service managers.
 
 use crate::app::App;
-use crate::app::availability::Obstacle;
+use crate::app::availability::{Obstacle, Readiness};
 use crate::http::transport_security;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -13,7 +13,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct ReadinessBody {
     status: &'static str,
-    /// Only present if the server is not ready.
+    /// Only present if the server is not ready for everything.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<ReasonBody>,
 }
@@ -39,22 +39,41 @@ pub async fn healthz(State(app): State<App>) -> Response {
     json(&app, StatusCode::OK, r#"{"status":"ok"}"#.to_owned())
 }
 
-/// `GET /readyz`: whether load balancers should send requests here: a snapshot is open, the store has responded within
-/// `serve.max_stale`, and the server is not stopping.
+/// `GET /readyz`: whether load balancers should send requests here: a snapshot is open, the server is not stopping, and it
+/// answers reads. It is degraded while it answers nothing else, because the store is away.
 pub async fn readyz(State(app): State<App>) -> Response {
-    let obstacles = app.availability.obstacles(app.directory.has_snapshot());
-    let (status, text) = if obstacles.is_empty() {
-        (StatusCode::OK, "ready")
+    let readiness = app.readiness();
+    let is_ready = readiness.serves_reads;
+    report(&app, readiness, is_ready)
+}
+
+/// `GET /readyz/write`: whether the server is ready for everything, for load balancers that prefer such servers.
+pub async fn readyz_write(State(app): State<App>) -> Response {
+    let readiness = app.readiness();
+    let is_ready = readiness.serves_writes();
+    report(&app, readiness, is_ready)
+}
+
+fn report(app: &App, readiness: Readiness, is_ready: bool) -> Response {
+    let status = if readiness.serves_writes() {
+        "ready"
+    } else if readiness.serves_reads {
+        "degraded"
     } else {
-        (StatusCode::SERVICE_UNAVAILABLE, "not ready")
+        "not ready"
     };
     let body = ReadinessBody {
-        status: text,
-        reasons: obstacles.into_iter().map(ReasonBody::from).collect(),
+        status,
+        reasons: readiness.obstacles.into_iter().map(ReasonBody::from).collect(),
+    };
+    let code = if is_ready {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
     };
     json(
-        &app,
-        status,
+        app,
+        code,
         serde_json::to_string(&body).expect("text is valid JSON"),
     )
 }

@@ -142,6 +142,7 @@ pub fn router(app: App) -> Routes {
     let router = Router::new()
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
+        .route("/readyz/write", get(health::readyz_write))
         .merge(logged)
         .with_state(app);
     Routes {

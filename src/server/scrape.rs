@@ -19,19 +19,26 @@ const HOUR_MILLIS: i64 = 60 * 60 * 1_000;
 /// Returns the metrics of the server.
 pub async fn scrape(app: &App) -> String {
     let metrics = &app.telemetry.metrics;
-    let obstacles = app.availability.obstacles(app.directory.has_snapshot());
-    metrics.ready.set(f64::from(u8::from(obstacles.is_empty())));
+    let readiness = app.readiness();
+    metrics.ready.set(f64::from(u8::from(readiness.serves_reads)));
+    metrics
+        .write_ready
+        .set(f64::from(u8::from(readiness.serves_writes())));
     let pool = app.db.pool_status();
     metrics.pool.connections.set(f64::from(pool.connections));
     metrics.pool.idle.set(pool.idle as f64);
     if let Some(waiting) = pool.waiting {
         metrics.pool.waiting.set(waiting as f64);
     }
+    if let Ok(Ok(Some(waits))) = timeout(STORE_TIMEOUT, app.db.count_lock_waits()).await {
+        metrics.pool.lock_waits.set(waits as f64);
+    }
     metrics.emails.waiting.set(app.mail.last_status().waiting as f64);
     let anchors = app.giving.anchors.status();
     let covered_at = app.clock.millis() - anchors.age.as_millis() as i64;
     metrics.anchor.age.set_time(covered_at);
     metrics.anchor.missing.set(anchors.missing as f64);
+    metrics.anchor.failing_places.set(anchors.failing_places as f64);
     if let Ok(Ok(Some(backup))) = timeout(STORE_TIMEOUT, backup::store::find(&app.db)).await {
         metrics.backup_age.set_time(backup.created_at);
     }

@@ -146,7 +146,8 @@ fn shorten(description: &str) -> String {
 
 /// Lists the newest fundraisers that accept donations. While the store is unavailable, the page has none.
 async fn active_fundraisers(app: &App) -> Result<Vec<ActiveFundraiser>> {
-    let found = find_fundraisers(app).await.unwrap_or_default();
+    let found = app.optional_reads.budget().read(find_fundraisers(app)).await;
+    let found = found.unwrap_or_default();
     let mut links = Vec::with_capacity(FUNDRAISERS);
     let active = |found: &&Arc<FundraiserWithTotals>| found.fundraiser.is_active(app.clock.millis());
     for found in found.iter().filter(active).take(FUNDRAISERS) {

@@ -108,13 +108,9 @@ pub async fn profile(
             query.as_deref(),
         ));
     }
-    let tag = if app
-        .giving
-        .fundraisers
-        .supports(nonprofit.id)
-        .await
-        .unwrap_or(true)
-    {
+    let budget = app.optional_reads.budget();
+    let supports = budget.read(app.giving.fundraisers.supports(nonprofit.id)).await;
+    let tag = if supports.unwrap_or(true) {
         let version = app.giving.fundraisers.version().await;
         tag.map(|tag| Arc::from(format!("{tag} {version}")))
     } else {
@@ -126,12 +122,12 @@ pub async fn profile(
         return Ok(public_response(Html(html)));
     }
     let revision = app.directory.view().revision;
-    let filings = Filings::read(&app, &nonprofit, revision).await;
+    let filings = budget.read(Filings::read(&app, &nonprofit, revision)).await;
     let is_test_mode = app.is_test_mode();
     // Without the store, the page shows what is known.
-    let fundraisers =
-        fundraiser_links::list(&app.db, &app.giving.fundraisers, &nonprofit, is_test_mode).await;
-    let account = find_account(&app, nonprofit.id).await;
+    let fundraisers = fundraiser_links::list(&app.db, &app.giving.fundraisers, &nonprofit, is_test_mode);
+    let fundraisers = budget.read(fundraisers).await;
+    let account = budget.read(find_account(&app, nonprofit.id)).await;
     let mut is_complete = filings.is_ok() && fundraisers.is_ok() && account.is_ok();
     let has_donee = !account.is_ok_and(|account| has_no_donee(&app, account.as_deref()));
     let accepts_donations = app.config.giving != Provider::Off && has_donee;
@@ -140,7 +136,7 @@ pub async fn profile(
     let can_receive = nonprofit.is_disbursable();
     let give = (can_receive && accepts_donations).then(|| GiveBox::parse(query.as_deref()));
     let own_site = if can_receive && !accepts_donations {
-        let donate_url = find_donate_url(&app.db, nonprofit.id).await;
+        let donate_url = budget.read(find_donate_url(&app.db, nonprofit.id)).await;
         is_complete &= donate_url.is_ok();
         Some(OwnSite::new(&nonprofit, donate_url.ok().flatten().as_deref()))
     } else {

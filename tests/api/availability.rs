@@ -1,12 +1,15 @@
 //! What a server answers before it has a snapshot and after it lost its store.
 
-use crate::world::World;
+use crate::client::Client;
+use crate::world::{Database, World, run_story};
 use access::keys::Kind;
 use axum::http::Method;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use causeway::app::App;
 use platform::clock::rfc3339;
-use std::time::Duration;
+use platform::db::query;
+use std::time::{Duration, Instant};
 
 on_both_databases!(
     a_server_is_ready_once_its_first_snapshot_is_open,
@@ -19,9 +22,12 @@ async fn a_server_is_ready_once_its_first_snapshot_is_open(world: &World) {
     let not_ready = world.client.get_plain(503, "/readyz").await;
     assert_eq!(not_ready.json["status"], "not ready");
     assert_eq!(not_ready.json["reasons"][0]["reason"], "no_snapshot");
+    world.client.get_plain(503, "/readyz/write").await;
     assert!(not_ready.json["reasons"][0]["since"].is_string());
     world.app.refresh_directory().await.unwrap();
     let ready = world.client.get_plain(200, "/readyz").await;
+    assert_eq!(ready.text(), r#"{"status":"ready"}"#);
+    let ready = world.client.get_plain(200, "/readyz/write").await;
     assert_eq!(ready.text(), r#"{"status":"ready"}"#);
 }
 
@@ -42,16 +48,20 @@ async fn a_stale_server_refuses_private_keys_and_later_public_ones(world: &World
     seen.record(false);
     clock.advance(Duration::from_millis(29_999));
     own(200).await;
-    world.client.get_plain(200, "/readyz").await;
+    world.client.get_plain(200, "/readyz/write").await;
 
     clock.advance(Duration::from_millis(1));
     let refused = own(503).await;
     assert_eq!(refused.code(), "unavailable");
     assert_eq!(refused.header("retry-after"), "1");
-    let not_ready = world.client.get_plain(503, "/readyz").await;
-    let reason = &not_ready.json["reasons"][0];
-    assert_eq!(reason["reason"], "store_unavailable");
-    assert_eq!(reason["since"], seen_at);
+    // Load balancers go on sending reads here, and nothing else.
+    for (status, path) in [(200, "/readyz"), (503, "/readyz/write")] {
+        let degraded = world.client.get_plain(status, path).await;
+        assert_eq!(degraded.json["status"], "degraded");
+        let reason = &degraded.json["reasons"][0];
+        assert_eq!(reason["reason"], "store_unavailable");
+        assert_eq!(reason["since"], seen_at);
+    }
     world.client.details(200, EIN).await;
     world.client.get_plain(200, "/healthz").await;
 
@@ -61,9 +71,55 @@ async fn a_stale_server_refuses_private_keys_and_later_public_ones(world: &World
     let refused = world.client.details(503, EIN).await;
     assert_eq!(refused.code(), "unavailable");
     assert_eq!(refused.header("retry-after"), "1");
+    let not_ready = world.client.get_plain(503, "/readyz").await;
+    assert_eq!(not_ready.json["status"], "not ready");
 
     world.app.record_response(true);
     world.client.details(200, EIN).await;
     own(200).await;
-    world.client.get_plain(200, "/readyz").await;
+    world.client.get_plain(200, "/readyz/write").await;
+}
+
+#[test]
+fn a_locked_table_delays_no_page_that_can_do_without_it() {
+    run_story(Database::Postgres, async |world: &World| {
+        world.load_demo().await;
+        let mut config = world.app.config.clone();
+        config.database = config.database.for_server();
+        config.database.lock_timeout = Duration::from_secs(1);
+        let app = App::build(config).await.unwrap();
+        let client = Client::new(&app, &world.client.key);
+        let fundraiser = format!("/v0.2/nonprofit/{EIN}/fundraiser/run?apiKey={}", client.key);
+        client.get_plain(404, &fundraiser).await;
+
+        let mut lock = world.app.db.write().await.unwrap();
+        let tables =
+            "lock table nonprofits, profiles, fundraisers, ledger_entries, imports in access exclusive mode";
+        lock.execute(query(tables)).await.unwrap();
+        let start = Instant::now();
+        for path in [
+            "/",
+            "/american-red-cross",
+            "/",
+            "/american-red-cross",
+            "/causes",
+            "/search?q=red",
+        ] {
+            client.get_plain(200, path).await;
+        }
+        client.details(200, EIN).await;
+        assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+        let refused = client.get_plain(503, &fundraiser).await;
+        assert_eq!(
+            (refused.code(), refused.header("retry-after")),
+            ("unavailable", "1")
+        );
+        assert_eq!(client.get_plain(200, "/readyz").await.json["status"], "ready");
+        let waits = world.app.db.count_lock_waits().await.unwrap();
+        assert!(waits.is_some());
+
+        drop(lock);
+        client.get_plain(404, &fundraiser).await;
+        app.db.close().await;
+    });
 }

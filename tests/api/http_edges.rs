@@ -143,6 +143,7 @@ async fn only_a_server_with_an_https_url_tells_browsers_to_use_https(world: &Wor
     let paths = [
         "/healthz",
         "/readyz",
+        "/readyz/write",
         "/",
         "/nowhere",
         "/v0.2/causes",

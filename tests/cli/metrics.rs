@@ -235,7 +235,9 @@ async fn every_exported_metric_is_defined(world: &World) {
         &metrics.payments.held,
         &metrics.payments.let_through,
         &metrics.anchor.missing,
+        &metrics.receipt_differences,
         &metrics.pool.waiting,
+        &metrics.pool.lock_waits,
         &metrics.snapshot.build,
     ] {
         gauge.set(1.0);

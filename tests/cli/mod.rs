@@ -20,6 +20,7 @@ mod mcp;
 mod metrics;
 mod moderation;
 mod permissions;
+mod receipts;
 mod running_server;
 mod scratch_server;
 mod secret_file;

@@ -57,7 +57,12 @@ fn a_server_starts_without_postgres_and_is_complete_when_it_is_back() {
     let revoked = format!("/v0.2/causes?apiKey={revoked}");
     assert_eq!(server.get(&revoked).status, 401, "a revoked key stays revoked");
     assert_eq!(server.get("/healthz").status, 200);
-    let not_ready = server.get("/readyz");
+    let degraded = server.get("/readyz");
+    assert_eq!(
+        (degraded.status, &degraded.json()["status"]),
+        (200, &"degraded".into())
+    );
+    let not_ready = server.get("/readyz/write");
     assert_eq!(not_ready.status, 503);
     assert_eq!(not_ready.json()["reasons"][0]["reason"], "store_unavailable");
     let own = || client::get_with(server.address, "/v0.2/fundraisers", &workload.authorization);
@@ -66,7 +71,9 @@ fn a_server_starts_without_postgres_and_is_complete_when_it_is_back() {
     assert_eq!(created.status, 503);
 
     postgres.resume();
-    eventually("the server is ready", || server.get("/readyz").status == 200);
+    eventually("the server is ready", || {
+        server.get("/readyz/write").status == 200
+    });
     eventually("private keys work", || own().expect("a response").status == 200);
     let created = workload.create(server.address, "away").expect("a response");
     assert_eq!(created.status, 200, "{}", String::from_utf8_lossy(&created.body));

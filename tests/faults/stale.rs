@@ -11,7 +11,7 @@ const PROBE_TIMEOUT: (&str, &str) = ("CAUSEWAY_DATABASE__PROBE_TIMEOUT", "10");
 const MAX_STALE: (&str, &str) = ("CAUSEWAY_SERVE__MAX_STALE", "1");
 
 #[test]
-fn a_server_without_postgres_is_not_ready_but_answers_reads() {
+fn a_server_without_postgres_is_ready_for_reads_alone() {
     let Some(postgres) = PostgresServer::start() else {
         return;
     };
@@ -19,16 +19,19 @@ fn a_server_without_postgres_is_not_ready_but_answers_reads() {
     let server = Server::start(&workload.instance, &[PROBE_TIMEOUT, MAX_STALE]);
     workload.begin(server.address);
     let path = workload.instance.path("000000000");
-    eventually("the server is ready", || server.get("/readyz").status == 200);
+    eventually("the server is ready", || {
+        server.get("/readyz/write").status == 200
+    });
 
     for _ in 0..2 {
         postgres.freeze();
-        eventually("the server is not ready", || server.get("/readyz").status == 503);
-        let not_ready = server.get("/readyz").json();
-        assert_eq!(
-            not_ready["reasons"][0]["reason"], "store_unavailable",
-            "{not_ready}"
-        );
+        eventually("the server is not ready for writes", || {
+            server.get("/readyz/write").status == 503
+        });
+        let degraded = server.get("/readyz");
+        assert_eq!(degraded.status, 200);
+        assert_eq!(degraded.json()["status"], "degraded");
+        assert_eq!(degraded.json()["reasons"][0]["reason"], "store_unavailable");
         let own = client::get_with(server.address, "/v0.2/fundraisers", &workload.authorization);
         let own = own.expect("a response");
         assert_eq!((own.status, own.header("retry-after")), (503, Some("1")));
@@ -38,7 +41,7 @@ fn a_server_without_postgres_is_not_ready_but_answers_reads() {
 
         postgres.thaw();
         eventually("the server is ready again", || {
-            server.get("/readyz").status == 200
+            server.get("/readyz/write").status == 200
         });
         eventually("private keys work again", || {
             let own = client::get_with(server.address, "/v0.2/fundraisers", &workload.authorization);
@@ -59,6 +62,7 @@ fn a_server_without_postgres_refuses_reads_in_the_end() {
     assert_eq!(server.get(&path).status, 404);
     postgres.stop();
     eventually("reads are refused", || server.get(&path).status == 503);
+    assert_eq!(server.get("/readyz").status, 503);
     let refused = server.get(&path);
     assert_eq!(refused.json()["code"], "unavailable");
     assert!(refused.header("retry-after").is_some());

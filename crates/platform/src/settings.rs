@@ -19,6 +19,10 @@ pub struct DatabaseSettings {
     pub acquire_timeout: Duration,
     /// How long PostgreSQL may take to respond to a probe before it counts as down.
     pub probe_timeout: Duration,
+    /// How long one statement of a server that reads may take on PostgreSQL. Zero: any time.
+    pub statement_timeout: Duration,
+    /// How long a statement of a server may wait for a lock on PostgreSQL. Zero: any time.
+    pub lock_timeout: Duration,
 }
 
 impl DatabaseSettings {

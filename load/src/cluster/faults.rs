@@ -15,6 +15,8 @@ use crate::table::Verdict;
 
 /// How long a killed service stays away.
 const OUTAGE: Duration = Duration::from_secs(5);
+/// Longer than `serve.max_stale`.
+const DATABASE_OUTAGE: Duration = Duration::from_mins(1);
 /// Successes of every kind of call that count as recovered.
 const SUCCESSES: usize = 50;
 const RECOVERY_TIMEOUT: Duration = Duration::from_mins(2);
@@ -69,6 +71,23 @@ pub(super) fn kill_primary(services: &Services, traffic: &Traffic) -> Result<Fin
         value,
         report.reads_answered() >= MIN_READS_ANSWERED,
     ))
+}
+
+/// Takes PostgreSQL away from all servers for a minute under load: nothing listens at its address. Reads that need no row of
+/// it go on through the balancer, also after the servers are no longer ready for writes.
+pub(super) fn lose_database(services: &Services, traffic: &Traffic) -> Result<Finding> {
+    let (lost, report) = traffic.during(|progress| {
+        settle(progress, Instant::now())?;
+        let lost = Instant::now();
+        services.kill("database")?;
+        thread::sleep(DATABASE_OUTAGE);
+        services.start("database")?;
+        settle(progress, Instant::now())?;
+        Ok(lost)
+    })?;
+    let failed = report.failed_without_rows();
+    let value = format!("{failed} of these failed; all: {}", describe(&report, lost));
+    Ok(Finding::bounded(value, failed == 0))
 }
 
 /// Kills Redis under load. Returns what clients saw, and what was admitted with a new key meanwhile.

@@ -127,7 +127,7 @@ impl<'a> Fleet<'a> {
     }
 
     pub(super) fn is_ready(&self, index: usize) -> bool {
-        http::get(self.addresses()[index], "/readyz").is_ok_and(|response| response.status == 200)
+        http::get(self.addresses()[index], "/readyz/write").is_ok_and(|response| response.status == 200)
     }
 
     fn require_running(&self, index: usize) -> Result<()> {

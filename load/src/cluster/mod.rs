@@ -62,6 +62,7 @@ enum Part {
     Imports,
     Restarts,
     Kills,
+    Outage,
     Failover,
     Restore,
 }
@@ -199,9 +200,23 @@ impl Cluster {
                     Err(error) => (Err(error), Err(anyhow::anyhow!("not measured"))),
                 };
                 results.add("kill -9 of Redis", "0 failed", killed);
-                results.add("limit 500 without Redis, 3 servers", "500 to 1,500", window);
+                results.add("limit 500 without Redis, 3 servers", "<= 500", window);
+                let forgetful = limits::window_with_forgetful_redis(fleet);
+                results.add(
+                    "limit 500, Redis emptied and killed 10 times",
+                    "<= 506",
+                    forgetful,
+                );
                 let killed = faults::kill_blobs(services, &traffic);
                 results.add("kill -9 of the blob store", "0 failed", killed);
+            }
+            Part::Outage => {
+                let lost = faults::lose_database(services, &traffic);
+                results.add(
+                    "PostgreSQL away for 60 s: details, search, pages",
+                    "0 failed",
+                    lost,
+                );
             }
             Part::Failover => {
                 let lost = failover::lose_primary(fleet, balancer, target, self.options.rounds);

@@ -210,6 +210,14 @@ impl Report {
         self.failures().count()
     }
 
+    /// Returns the number of failed calls of the kinds that are answered from the snapshot.
+    pub(super) fn failed_without_rows(&self) -> usize {
+        let needs_no_row = |kind| matches!(kind, Kind::Details | Kind::Search | Kind::Page);
+        self.failures()
+            .filter(|(call, _)| needs_no_row(call.kind))
+            .count()
+    }
+
     /// Returns the fraction of reads that succeeded.
     pub(super) fn reads_answered(&self) -> f64 {
         let reads = || self.calls.iter().filter(|call| call.kind.is_read());

@@ -58,6 +58,7 @@ pub const PASSWORD_HASHES: Definition = counter(
     "Passwords hashed to be stored or checked.",
 );
 pub const READY: Definition = gauge("causeway_ready", "Whether /readyz answers 200.");
+pub const WRITE_READY: Definition = gauge("causeway_write_ready", "Whether /readyz/write answers 200.");
 pub const BUILD_INFO: Definition = Definition {
     labels: &["version"],
     ..gauge(
@@ -75,6 +76,10 @@ pub const POOL_IDLE: Definition = gauge("causeway_pool_idle_connections", "Those
 pub const POOL_WAITING: Definition = gauge(
     "causeway_pool_waiting_queries",
     "Queries and transactions that wait for a connection to PostgreSQL.",
+);
+pub const LOCK_WAITS: Definition = gauge(
+    "causeway_lock_waiting_queries",
+    "Statements in the PostgreSQL database that wait for a lock.",
 );
 pub const NONPROFITS: Definition = gauge("causeway_nonprofits", "Nonprofits in the directory snapshot.");
 pub const OVERLAY: Definition = gauge(
@@ -194,6 +199,14 @@ pub const ANCHOR_MISSING: Definition = gauge(
     "causeway_anchor_missing_entries",
     "Entries that an anchor names and the ledger does not contain.",
 );
+pub const ANCHOR_PLACES_FAILING: Definition = gauge(
+    "causeway_anchor_places_failing",
+    "Places of anchors that cannot be read, or should have anchors and do not.",
+);
+pub const RECEIPT_DIFFERENCES: Definition = gauge(
+    "causeway_receipt_differences",
+    "Donations whose receipt differs from the ledger, at the last comparison.",
+);
 pub const BACKUP_AGE: Definition = gauge(
     "causeway_backup_age_seconds",
     "Time since the last backup was completed.",
@@ -244,17 +257,19 @@ pub const PROCESS_START: Definition = gauge(
 );
 
 /// All metrics, in the order of the documentation.
-pub const ALL: [Definition; 53] = [
+pub const ALL: [Definition; 57] = [
     REQUESTS,
     REQUEST_SECONDS,
     REFUSALS,
     PASSWORD_HASHES,
     READY,
+    WRITE_READY,
     BUILD_INFO,
     STORE_AGE,
     POOL_CONNECTIONS,
     POOL_IDLE,
     POOL_WAITING,
+    LOCK_WAITS,
     NONPROFITS,
     OVERLAY,
     DIRECTORY_REVISION,
@@ -284,6 +299,8 @@ pub const ALL: [Definition; 53] = [
     WEBHOOK_ENDPOINTS_DISABLED,
     ANCHOR_AGE,
     ANCHOR_MISSING,
+    ANCHOR_PLACES_FAILING,
+    RECEIPT_DIFFERENCES,
     BACKUP_AGE,
     REDIS_UP,
     LOCAL_LIMIT_DECISIONS,

@@ -7,6 +7,7 @@ use access::limits::script::{Answer, SharedWindows, WindowQuery};
 use anyhow::Context;
 use giving::ledger::anchors::log::AnchorLog;
 use giving::ledger::anchors::place::Place;
+use giving::ledger::anchors::signing::AnchorKeys;
 use metrics::Gauge;
 use platform::blobs::Blobs;
 use platform::clock::{Clock, rfc3339};
@@ -75,8 +76,7 @@ pub(super) async fn redis(config: &Config) -> Finding {
         key: windows.group("doctor", Uuid::now_v7().as_bytes()),
         limit: 1,
         length_micros: SECOND_MICROS,
-        own: 0,
-        ages: Vec::new(),
+        own: None,
     };
     match windows.admit(&[query]).await {
         Ok(Answer::States(states)) if states.iter().all(|state| state.has_room) => {
@@ -109,21 +109,33 @@ pub(super) async fn anchors(config: &Config, db: Option<&Db>) -> Finding {
         let clock = Clock::default();
         let store = db.identity(clock.millis()).await?;
         let blobs = Blobs::open(&config.blobs_url, &config.data)?;
-        let places = Place::all(blobs, &config.anchors, &config.data);
-        let log = AnchorLog::new(db.clone(), clock, secret, store, places);
+        let places = Place::all(blobs, &config.blobs_url, &config.anchors, &config.data);
+        let keys = AnchorKeys::load(&config.anchors)?;
+        let log = AnchorLog::new(db.clone(), clock, secret, store, (places, keys));
         let anchors = log.list().await?;
         let newest = anchors.iter().map(|anchor| anchor.at).max();
         let loss = log.find_loss(anchors).await?;
-        anyhow::Ok((newest, loss))
+        // A store that was not migrated yet does not know its places.
+        let lost = log
+            .find_lost_places()
+            .await
+            .ok()
+            .and_then(|lost| lost.into_iter().next());
+        anyhow::Ok((newest, loss, lost))
     };
     match compared.await {
-        Ok((_, Some(loss))) => Finding::problem(
+        Ok((_, Some(loss), _)) => Finding::problem(
             SUBJECT,
             loss.to_string(),
             "restore the database from a newer copy, or run causeway anchor accept-loss",
         ),
-        Ok((None, None)) => Finding::ok(SUBJECT, "none yet; the server writes one after a donation"),
-        Ok((Some(newest), None)) => Finding::ok(
+        Ok((_, None, Some(lost))) => Finding::problem(
+            SUBJECT,
+            lost.to_string(),
+            "find out who removed them, restore them, or run causeway anchor accept-loss",
+        ),
+        Ok((None, None, None)) => Finding::ok(SUBJECT, "none yet; the server writes one after a donation"),
+        Ok((Some(newest), None, None)) => Finding::ok(
             SUBJECT,
             format!(
                 "all of them are in the ledger, the newest is from {}",
@@ -230,10 +242,12 @@ pub(super) async fn server(config: &Config) -> Finding {
         return Finding::ok(SUBJECT, format!("no server listens on {address}"));
     };
     match timeout(TIMEOUT, readyz(stream)).await {
-        Ok(Ok(status)) if status.contains(" 200 ") => Finding::ok(SUBJECT, format!("ready on {address}")),
-        Ok(Ok(status)) => Finding::problem(
+        Ok(Ok((status, _))) if status.contains(" 200 ") => {
+            Finding::ok(SUBJECT, format!("ready on {address}"))
+        }
+        Ok(Ok((_, body))) => Finding::problem(
             SUBJECT,
-            format!("the server on {address} is not ready: {status}"),
+            format!("the server on {address} is not ready for everything: {body}"),
             "see its log and the other lines of this report",
         ),
         Ok(Err(_)) | Err(_) => Finding::problem(
@@ -244,13 +258,15 @@ pub(super) async fn server(config: &Config) -> Finding {
     }
 }
 
-/// Returns the status line of `/readyz`.
-async fn readyz(mut stream: TcpStream) -> std::io::Result<String> {
+/// Returns the status line and the body of `/readyz/write`.
+async fn readyz(mut stream: TcpStream) -> std::io::Result<(String, String)> {
     stream
-        .write_all(b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        .write_all(b"GET /readyz/write HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         .await?;
     let mut response = Vec::new();
     stream.take(4_096).read_to_end(&mut response).await?;
     let text = String::from_utf8_lossy(&response);
-    Ok(text.lines().next().unwrap_or_default().to_owned())
+    let status = text.lines().next().unwrap_or_default();
+    let body = text.split_once("\r\n\r\n").map_or(status, |(_, body)| body);
+    Ok((status.to_owned(), body.to_owned()))
 }

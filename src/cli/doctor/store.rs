@@ -16,6 +16,7 @@ const MIN_POSTGRES: u32 = 15;
 /// A slower database makes every write slow.
 const SLOW_PING: Duration = Duration::from_millis(100);
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
+const DAMAGED: &str = "follow the runbook \"The database is damaged\" in docs/operate.md";
 /// An older backup is worth a warning.
 const OLD_BACKUP_MILLIS: i64 = 2 * DAY_MILLIS;
 
@@ -48,11 +49,17 @@ pub(super) async fn open(config: &Config) -> (Finding, Option<(Db, Inspection)>)
         db.inspect().await
     };
     match inspected.await {
-        Ok(inspection) => (judge(&inspection, latency), Some((db, inspection))),
+        Ok(inspection) => {
+            // A damaged page may be one that no other query reads.
+            let finding = match db.check_integrity_quickly().await {
+                Ok(()) => judge(&inspection, latency),
+                Err(error) => Finding::from_error(SUBJECT, &error, DAMAGED),
+            };
+            (finding, Some((db, inspection)))
+        }
         Err(error) => {
             let error = anyhow::Error::from(error).context("the database could not be read");
-            let remedy = "run causeway check, and restore a backup if the file is damaged";
-            (Finding::from_error(SUBJECT, &error, remedy), None)
+            (Finding::from_error(SUBJECT, &error, DAMAGED), None)
         }
     }
 }

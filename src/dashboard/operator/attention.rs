@@ -129,6 +129,10 @@ fn list_anchors(app: &App, t: &AttentionTexts) -> Vec<Attention> {
         let item = Attention::counted(Severity::Problem, t.missing_entries, status.missing);
         found.push(item.detail(t.missing_entries_remedy));
     }
+    if status.failing_places > 0 {
+        let item = Attention::counted(Severity::Problem, t.lost_anchors, status.failing_places as i64);
+        found.push(item.detail(t.lost_anchors_remedy));
+    }
     if status.age > OLD_ANCHOR {
         let minutes = (status.age.as_secs() / 60).to_string();
         let text = fill(t.old_anchor, &[("minutes", &minutes)]);

@@ -646,6 +646,8 @@ texts! {
         disk: "The data folder is running out of disk space. Space left: {space}",
         missing_entries: "Missing ledger entries: {count}",
         missing_entries_remedy: "Run causeway check. docs/operate.md explains what to do when entries are missing.",
+        lost_anchors: "Places that cannot be read or have lost their anchors: {count}",
+        lost_anchors_remedy: "Run causeway check, which says what is missing where.",
         old_anchor: "The ledger has had no new anchor for {minutes} minutes",
         old_anchor_remedy: "Check that the server can write to the blob store and to anchors.second_url, and look for errors in the log.",
     }

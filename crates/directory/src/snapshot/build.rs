@@ -47,7 +47,7 @@ pub(crate) async fn build(
     folder: &Path,
 ) -> anyhow::Result<BuildReport> {
     let stopwatch = Stopwatch::start();
-    let mut tx = db.view().await?;
+    let mut tx = db.long_view().await?;
     let revision = tx.current_revision(Topic::Directory).await?;
     let profiles = store::list_profiles(&mut tx).await?;
     let former_slugs = store::list_former_slugs(&mut tx).await?;

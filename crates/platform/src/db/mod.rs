@@ -102,8 +102,12 @@ const BEGIN: &str = "begin immediate";
 const PREFER_INDEXES: &str = "set local enable_seqscan = off";
 const OVERWRITE_DELETED: &str = "pragma secure_delete = on";
 const TRUNCATE_LOG: &str = "pragma wal_checkpoint(truncate)";
-const BEGIN_POSTGRES: &str = "begin";
+/// Writes wait for locks only as long as `database.lock_timeout`, but have no limit otherwise: if PostgreSQL cancels a commit
+/// that waits for its standby, it acknowledges the commit although the standby does not have it.
+const BEGIN_POSTGRES: &str = "begin; set local statement_timeout = 0";
 const BEGIN_VIEW: &str = "begin isolation level repeatable read, read only";
+const BEGIN_LONG_VIEW: &str =
+    "begin isolation level repeatable read, read only; set local statement_timeout = 0";
 
 // A future is compiled where it is awaited, and with it what it awaits. Those of these functions are boxed, so that the
 // pools and connections of sqlx are compiled in this crate, and not again in every crate that has a transaction.
@@ -119,12 +123,21 @@ impl Db {
         })
     }
 
-    /// Begins a transaction that reads one consistent state of the database, however long it takes.
+    /// Begins a transaction that reads one consistent state of the database.
     pub fn view(&self) -> BoxFuture<'_, sqlx::Result<Tx>> {
+        self.begin_view(BEGIN_VIEW)
+    }
+
+    /// Begins a transaction that reads one consistent state of the database, and whose statements may take any time.
+    pub fn long_view(&self) -> BoxFuture<'_, sqlx::Result<Tx>> {
+        self.begin_view(BEGIN_LONG_VIEW)
+    }
+
+    fn begin_view(&self, begin: &'static str) -> BoxFuture<'_, sqlx::Result<Tx>> {
         Box::pin(async move {
             match self {
                 Db::Sqlite { readers, .. } => Ok(Tx::Sqlite(readers.begin().await?)),
-                Db::Postgres(postgres) => Ok(Tx::Postgres(postgres.begin(BEGIN_VIEW).await?)),
+                Db::Postgres(postgres) => Ok(Tx::Postgres(postgres.begin(begin).await?)),
             }
         })
     }

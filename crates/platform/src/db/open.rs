@@ -33,7 +33,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 31] = migrations! {
+const MIGRATIONS: [MigrationSource; 32] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -66,8 +66,14 @@ const MIGRATIONS: [MigrationSource; 31] = migrations! {
     30 "0030_guard",
     31 "0031_webhooks",
     32 "0032_notices",
+    34 "0034_anchor_places",
 };
 
+const BAD_URL: &str = "database_url is not a PostgreSQL URL; write postgres://user:password@host/database";
+const RUNBOOK: &str = "; follow the runbook \"The database is damaged\" in docs/operate.md";
+/// Counts 0 if the cluster was created without checksums.
+const CHECKSUM_FAILURES: &str =
+    "select coalesce(checksum_failures, 0) from pg_stat_database where datname = current_database()";
 const STORE_ID: &str = "select id from store";
 const INSERT_STORE_ID: &str = "insert into store (id, created_at) values ($1, $2)";
 /// Changes nothing, but locks the row until the transaction ends.
@@ -95,11 +101,7 @@ impl Db {
             };
             let migrated = match &db {
                 Db::Sqlite { writer, .. } => migrator(|(_, _, sqlite, _)| sqlite).run(writer).await,
-                Db::Postgres(postgres) => {
-                    migrator(|(_, _, _, postgres)| postgres)
-                        .run(&postgres.pool())
-                        .await
-                }
+                Db::Postgres(_) => migrate_postgres(url.unwrap_or_default(), settings).await?,
             };
             match migrated {
                 Ok(()) => {}
@@ -125,25 +127,47 @@ impl Db {
         Ok(Some(Db::Postgres(postgres)))
     }
 
-    /// Makes SQLite read every page of its file, and fails if one is damaged. Does nothing on PostgreSQL.
+    /// Makes SQLite read every page of its file and compare every index with its table. On PostgreSQL, asks whether it has
+    /// read damaged pages.
+    ///
+    /// # Errors
+    ///
+    /// If there is damage.
     pub fn check_integrity(&self) -> BoxFuture<'_, anyhow::Result<()>> {
+        self.check_pages("pragma integrity_check")
+    }
+
+    /// Checks the same, but leaves out the indexes of SQLite.
+    pub fn check_integrity_quickly(&self) -> BoxFuture<'_, anyhow::Result<()>> {
+        self.check_pages("pragma quick_check")
+    }
+
+    fn check_pages(&self, pragma: &'static str) -> BoxFuture<'_, anyhow::Result<()>> {
         Box::pin(async move {
             let Db::Sqlite { readers, .. } = self else {
-                return Ok(());
+                return self.check_checksums().await;
             };
             let path = readers.connect_options().get_filename().display().to_string();
-            let report: Vec<String> = sqlx::query_scalar("pragma integrity_check")
+            let report: Vec<String> = sqlx::query_scalar(pragma)
                 .fetch_all(readers)
                 .await
-                .with_context(|| format!("could not read the database {path}; restore it from a backup"))?;
+                .with_context(|| format!("could not read the database {path}{RUNBOOK}"))?;
             match report.first().map(String::as_str) {
                 Some("ok") => Ok(()),
                 first => bail!(
-                    "the database {path} is damaged: {}; restore it from a backup",
+                    "the database {path} is damaged: {}{RUNBOOK}",
                     first.unwrap_or("the integrity check returned nothing")
                 ),
             }
         })
+    }
+
+    async fn check_checksums(&self) -> anyhow::Result<()> {
+        let failures: i64 = self.fetch_scalar(query(CHECKSUM_FAILURES)).await?;
+        if failures > 0 {
+            bail!("PostgreSQL has read {failures} damaged pages of this database{RUNBOOK}");
+        }
+        Ok(())
     }
 
     /// Returns the ID of this database, which is generated at its first use.
@@ -204,6 +228,26 @@ fn migrator(sql: impl Fn(&MigrationSource) -> &'static str) -> Migrator {
         )
     };
     Migrator::with_migrations(MIGRATIONS.iter().map(migration).collect())
+}
+
+/// Runs pending migrations on a connection without limits: they may create an index of a large table, and they wait for
+/// those of another server.
+async fn migrate_postgres(
+    url: &str,
+    settings: &DatabaseSettings,
+) -> anyhow::Result<Result<(), MigrateError>> {
+    let options = PgConnectOptions::from_str(url)
+        .context(BAD_URL)?
+        .application_name(&settings.application_name);
+    let pool = PgPoolOptions::new()
+        .max_connections(1)
+        .acquire_timeout(settings.acquire_timeout)
+        .connect_with(options)
+        .await
+        .context("could not connect to PostgreSQL")?;
+    let migrated = migrator(|(_, _, _, postgres)| postgres).run(&pool).await;
+    pool.close().await;
+    Ok(migrated)
 }
 
 async fn open_sqlite(path: &Path, settings: &DatabaseSettings) -> anyhow::Result<Db> {
@@ -284,8 +328,14 @@ fn postgres_options(
     settings: &DatabaseSettings,
 ) -> anyhow::Result<(PgConnectOptions, PgPoolOptions)> {
     let options = PgConnectOptions::from_str(url)
-        .context("database_url is not a PostgreSQL URL; write postgres://user:password@host/database")?
+        .context(BAD_URL)?
         .application_name(&settings.application_name);
+    let limits = settings.statement_limits();
+    let options = if limits.is_empty() {
+        options
+    } else {
+        options.options(limits)
+    };
     let pool_options = PgPoolOptions::new()
         .max_connections(settings.connections.max(4))
         .acquire_timeout(settings.acquire_timeout)
