@@ -8,8 +8,13 @@ use crate::config::AvailabilitySettings;
 use platform::clock::Clock;
 use platform::last_seen::LastSeen;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use tokio::sync::watch;
+
+/// A larger difference of clocks is logged.
+pub const NOTED_CLOCK_SKEW_MILLIS: i64 = 5_000;
+/// With a larger one, a server is not ready for writes.
+const MAX_CLOCK_SKEW_MILLIS: i64 = 60_000;
 
 /// The state of a server towards load balancers and clients. Times are in milliseconds since the Unix epoch.
 #[derive(Debug)]
@@ -20,6 +25,9 @@ pub struct Availability {
     /// Whether the store responded at the start, or since.
     is_connected: AtomicBool,
     started_at: i64,
+    /// How many milliseconds the clock of this machine is ahead of the store, and since when it is too far off.
+    clock_skew: AtomicI64,
+    skewed_since: AtomicI64,
     stopping_since: OnceLock<i64>,
     /// Whether requests still wait for what may happen.
     waits: watch::Sender<bool>,
@@ -57,6 +65,8 @@ pub enum ObstacleKind {
     NoSnapshot,
     /// The store has not responded for `serve.max_stale`.
     StoreUnavailable,
+    /// The clock of this machine differs from that of the store by more than a minute.
+    ClockSkew,
 }
 
 impl ObstacleKind {
@@ -65,6 +75,7 @@ impl ObstacleKind {
             ObstacleKind::Stopping => "stopping",
             ObstacleKind::NoSnapshot => "no_snapshot",
             ObstacleKind::StoreUnavailable => "store_unavailable",
+            ObstacleKind::ClockSkew => "clock_skew",
         }
     }
 }
@@ -77,6 +88,8 @@ impl Availability {
             is_connected: AtomicBool::new(store_seen.lost_for().is_none()),
             store_seen,
             started_at: clock.millis(),
+            clock_skew: AtomicI64::default(),
+            skewed_since: AtomicI64::default(),
             stopping_since: OnceLock::new(),
             waits: watch::Sender::new(true),
         }
@@ -105,6 +118,23 @@ impl Availability {
     pub fn is_too_stale_to_read(&self) -> bool {
         let lost_for = self.store_seen.lost_for();
         lost_for.is_some_and(|lost_for| lost_for >= self.settings.max_stale_reads)
+    }
+
+    /// Records how many milliseconds the clock of this machine is ahead of the store, or behind if negative. Returns whether it
+    /// is the first time that it is so far off, or no longer is.
+    pub fn record_clock_skew(&self, skew: i64, now: i64) -> bool {
+        let before = self.clock_skew.swap(skew, Ordering::Relaxed);
+        let is_far_off = skew.abs() > MAX_CLOCK_SKEW_MILLIS;
+        if is_far_off != (before.abs() > MAX_CLOCK_SKEW_MILLIS) {
+            self.skewed_since
+                .store(if is_far_off { now } else { 0 }, Ordering::Relaxed);
+        }
+        (skew.abs() > NOTED_CLOCK_SKEW_MILLIS) != (before.abs() > NOTED_CLOCK_SKEW_MILLIS)
+    }
+
+    /// Returns how many milliseconds the clock of this machine is ahead of the store, or behind if negative.
+    pub fn clock_skew(&self) -> i64 {
+        self.clock_skew.load(Ordering::Relaxed)
     }
 
     /// Records that the server was asked to stop. From now on it is not ready.
@@ -137,9 +167,14 @@ impl Availability {
             kind: ObstacleKind::StoreUnavailable,
             since: self.store_seen.seen_at(),
         });
+        let skewed_since = self.skewed_since.load(Ordering::Relaxed);
+        let skewed = (skewed_since > 0).then_some(Obstacle {
+            kind: ObstacleKind::ClockSkew,
+            since: skewed_since,
+        });
         Readiness {
             serves_reads: stopping.is_none() && has_snapshot && !self.is_too_stale_to_read(),
-            obstacles: [stopping, no_snapshot, unavailable]
+            obstacles: [stopping, no_snapshot, unavailable, skewed]
                 .into_iter()
                 .flatten()
                 .collect(),
@@ -209,6 +244,27 @@ mod tests {
             .iter()
             .map(|obstacle| (obstacle.kind.as_str(), obstacle.since));
         assert!(named.eq([("stopping", start + 1_000), ("no_snapshot", start)]));
+    }
+
+    #[test]
+    fn a_server_whose_clock_is_a_minute_off_is_not_ready_for_writes() {
+        let clock = Clock::default();
+        let availability = Availability::new(settings(), LastSeen::now(&clock), &clock);
+        assert!(!availability.record_clock_skew(-4_000, 1));
+        assert!(availability.record_clock_skew(-6_000, 2), "is logged");
+        assert!(!availability.record_clock_skew(-59_000, 3), "is logged once");
+        assert!(availability.readiness(true).serves_writes());
+        availability.record_clock_skew(-61_000, 4);
+        availability.record_clock_skew(-62_000, 5);
+        let readiness = availability.readiness(true);
+        assert!(readiness.serves_reads && !readiness.serves_writes());
+        let skewed = Obstacle {
+            kind: ObstacleKind::ClockSkew,
+            since: 4,
+        };
+        assert_eq!(readiness.obstacles, [skewed]);
+        assert!(availability.record_clock_skew(100, 6), "is logged");
+        assert!(availability.readiness(true).serves_writes());
     }
 
     #[test]

@@ -92,6 +92,9 @@ impl App {
             let changed = "the secret was replaced; start the server again to use the new one";
             return Err(anyhow::anyhow!(changed).into());
         }
+        db.follow_clock(&self.clock)
+            .await
+            .context("could not read the clock")?;
         self.db.adopt(&db);
         self.access
             .keys

@@ -90,7 +90,9 @@ impl Batch {
     }
 
     /// Appends an entry to the ledger and a row to the outbox. Adds nothing if it fails.
-    pub async fn append(&mut self, draft: Draft) -> Result<Arc<Entry>, StoreError<AmountOverflow>> {
+    ///
+    /// Times never go back in the ledger: if the clock was set back, an entry has the time of the one before it.
+    pub async fn append(&mut self, mut draft: Draft) -> Result<Arc<Entry>, StoreError<AmountOverflow>> {
         let totals = match draft.fundraiser {
             None => None,
             Some(id) => {
@@ -101,6 +103,8 @@ impl Batch {
                 Some(totals.map_err(StoreError::Refused)?)
             }
         };
+        draft.recorded_at = draft.recorded_at.max(self.head.last_at);
+        self.head.last_at = draft.recorded_at;
         let entry = Entry::new(self.head.entries + 1, &self.head.hash, draft, totals);
         let entry = Arc::new(entry);
         (self.head.entries, self.head.hash) = (entry.sequence, entry.hash);

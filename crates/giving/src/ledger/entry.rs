@@ -27,6 +27,8 @@ pub struct Head {
     pub hash: Hash,
     /// The sequence number of the last outbox row.
     pub events: i64,
+    /// When the last entry was recorded; 0 if there is none.
+    pub last_at: i64,
 }
 
 /// The nonprofits that share a donation, and their weights.

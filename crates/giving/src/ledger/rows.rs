@@ -10,8 +10,8 @@ use uuid::Uuid;
 /// The hash of an entry that cannot be read. No entry hashes to it, so an audit finds the damage.
 pub(crate) const NO_HASH: Hash = [0xff; 32];
 
-/// A row of `ledger_head`: `entries`, `hash` and `events`.
-pub(crate) type HeadRow = (i64, Vec<u8>, i64);
+/// A row of `ledger_head`: `entries`, `hash` and `events`, and when the last entry was recorded.
+pub(crate) type HeadRow = (i64, Vec<u8>, i64, Option<i64>);
 
 /// A row of `ledger_entries`.
 #[derive(Debug)]
@@ -54,11 +54,12 @@ from_row!(EntryRow {
 });
 
 /// Converts the row of the head.
-pub(crate) fn head((entries, bytes, events): HeadRow) -> Head {
+pub(crate) fn head((entries, bytes, events, last_at): HeadRow) -> Head {
     Head {
         entries,
         hash: hash(&bytes),
         events,
+        last_at: last_at.unwrap_or_default(),
     }
 }
 

@@ -15,8 +15,10 @@ use uuid::Uuid;
 
 /// PostgreSQL releases the lock ten seconds after a server has died.
 const LOCK_HEAD: &str = "update ledger_head set entries = entries where id = 1 \
-     returning entries, hash, events, set_config('idle_in_transaction_session_timeout', '10s', true)";
-const HEAD: &str = "select entries, hash, events from ledger_head where id = 1";
+     returning entries, hash, events, \
+     (select e.recorded_at from ledger_entries e where e.sequence = ledger_head.entries), set_config('idle_in_transaction_session_timeout', '10s', true)";
+const HEAD: &str = "select entries, hash, events, \
+     (select e.recorded_at from ledger_entries e where e.sequence = ledger_head.entries) from ledger_head where id = 1";
 
 macro_rules! entries {
     ($rest:literal) => {
@@ -345,7 +347,7 @@ pub(crate) async fn sum_accounts(db: &Db, mode: Mode, after: i64) -> sqlx::Resul
 }
 
 /// Finds the sequence number of the last entry, and when it was recorded.
-pub(crate) async fn find_last(db: &Db) -> sqlx::Result<Option<(i64, i64)>> {
+pub async fn find_last(db: &Db) -> sqlx::Result<Option<(i64, i64)>> {
     db.fetch_optional(query(FIND_LAST)).await
 }
 

@@ -70,8 +70,7 @@ impl AnchorKeys {
         file.write_all(format!("{}\n", hex(&seed)).as_bytes())
             .and_then(|()| file.sync_all())
             .with_context(context)?;
-        let public = AnchorKeys::public_key_of(path)?;
-        Ok(public)
+        AnchorKeys::public_key_of(path)
     }
 
     /// Returns the public key of a signing key, in hexadecimal digits.

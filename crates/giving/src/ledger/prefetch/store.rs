@@ -8,7 +8,8 @@ use platform::db::{Tx, run};
 use sqlx::{QueryBuilder, Row};
 use uuid::Uuid;
 
-const HEAD: &str = "select entries, hash, events";
+const HEAD: &str = "select entries, hash, events, \
+     (select e.recorded_at from ledger_entries e where e.sequence = ledger_head.entries)";
 const OF_HEAD: &str = " from ledger_head where id = 1";
 const SEQUENCE: &str = ", (select sequence from ledger_entries where source = ";
 const RAISED: &str = ", (select raised from ledger_entries where fundraiser_id = ";
@@ -37,8 +38,8 @@ pub(crate) async fn find(tx: &mut Tx, prefetch: &PrefetchQuery<'_>) -> sqlx::Res
             query.push(" and donor = ").push_bind(donor.map(|(_, donor)| *donor)).push(")");
         }
         let row = query.push(OF_HEAD).build().fetch_one(c).await?;
-        let head = rows::head((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?));
-        let numbers: sqlx::Result<Vec<Option<i64>>> = (3..row.len()).map(|at| row.try_get(at)).collect();
+        let head = rows::head((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(3)?));
+        let numbers: sqlx::Result<Vec<Option<i64>>> = (4..row.len()).map(|at| row.try_get(at)).collect();
         Ok((head, numbers?))
     })?;
     let (keys, rest) = numbers.split_at(padded(&prefetch.keys).count());
