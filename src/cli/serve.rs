@@ -20,6 +20,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use clap::Args;
 use listener::{listen, serve};
+use platform::blobs::BlobStoreAway;
 use platform::clock::Clock;
 use platform::db::Topic;
 use std::future::pending;
@@ -96,7 +97,18 @@ pub(super) async fn run_server(overrides: Overrides, demo: Demo) -> anyhow::Resu
     if let Some(redis) = &app.redis {
         redis.connect().await;
     }
-    app.pictures.blobs().probe().await?;
+    let blobs = app.pictures.blobs().probe().await;
+    match blobs {
+        Err(error) if error.is::<BlobStoreAway>() => {
+            let error = format!("{error:#}");
+            tracing::error!(
+                error,
+                "started without the blob store: uploaded pictures get a 503 until it responds"
+            );
+            tokio::spawn(background::await_blob_store(app.clone()));
+        }
+        blobs => blobs?,
+    }
     if demo != Demo::None && app.availability.is_connected() && app.db.revision(Topic::Directory).await? == 0
     {
         load_demo(&app).await?;

@@ -30,6 +30,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
 
 pub use object_store::{Error, Result};
+pub use s3::BlobStoreAway;
 
 /// How long a server may take to store, send or remove one blob. Files may take longer, while bytes arrive.
 const OPERATION_TIMEOUT: Duration = Duration::from_secs(10);

@@ -96,11 +96,16 @@ pub(super) async fn probe(store: &dyn ObjectStore, location: &S3Location) -> any
         removed.map_err(|error| explain(location, &error))
     };
     timeout(PROBE_TIMEOUT, probe).await.unwrap_or_else(|_| {
-        Err(anyhow!(
+        Err(anyhow::Error::new(BlobStoreAway(format!(
             "the blob store {location} does not respond; check the endpoint, the network and the credentials"
-        ))
+        ))))
     })
 }
+
+/// A blob store that does not respond, and may do so later. One that refuses what it is asked is misconfigured.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BlobStoreAway(String);
 
 /// Says what is wrong with a bucket and what to do.
 fn explain(location: &S3Location, error: &Error) -> anyhow::Error {
@@ -116,9 +121,9 @@ fn explain(location: &S3Location, error: &Error) -> anyhow::Error {
              AWS_SECRET_ACCESS_KEY to those of a user who may read, write, list and delete in the bucket"
         )
     } else {
-        anyhow!(
+        anyhow::Error::new(BlobStoreAway(format!(
             "could not write to the blob store {location} ({reason}); check that it runs, and its endpoint and region"
-        )
+        )))
     }
 }
 
