@@ -21,7 +21,7 @@ pub mod urls;
 
 use crate::app::admission::AdmissionControl;
 use crate::app::answer_cache::AnswerCache;
-use crate::app::availability::{Availability, Readiness};
+use crate::app::availability::{Availability, NOTED_CLOCK_SKEW_MILLIS, Readiness};
 use crate::app::bulk_work::BulkWork;
 use crate::app::failing_jobs::FailingJobs;
 use crate::app::metrics::Metrics;
@@ -63,6 +63,7 @@ use giving::idempotency::InFlight;
 use giving::ledger::anchors::log::AnchorLog;
 use giving::ledger::anchors::place::Place;
 use giving::ledger::anchors::signing::AnchorKeys;
+use giving::ledger::store as ledger_store;
 use giving::ledger::writer::Writer;
 use giving::moderation::Moderation;
 use giving::notices::GivingNotices;
@@ -235,6 +236,8 @@ impl App {
     /// Builds the state with the clock of another app, as after a restart in a test that moves the clock.
     pub async fn build_with_clock(config: Config, clock: Clock) -> anyhow::Result<App> {
         let db = Db::open(&config.data, &config.database).await?;
+        // Before anything is written.
+        db.follow_clock(&clock).await?;
         let id = db.identity(clock.millis()).await?;
         let secret = StoreSecret::open(&db, &config.secret_file).await?;
         let opened = OpenedStore {
@@ -271,8 +274,7 @@ impl App {
         let fundraisers = Arc::new(FundraiserCache::new(db.clone(), &config.data));
         let mail = Mailer::new(&config.mail, &config.data, db.clone(), clock.clone())?
             .with_counters(metrics.emails.deliveries.clone());
-        let places = Place::all(blobs.clone(), &config.blobs_url, &config.anchors, &config.data);
-        let keys_of_anchors = AnchorKeys::load(&config.anchors)?;
+        let anchors = new_anchors(&config, &db, &clock, &secret, store, &blobs)?;
         let public_url = PublicUrl::new(&config.public_url);
         let caches = Caches::new(config.search.recent_answers);
         let access = AccessParts {
@@ -304,13 +306,7 @@ impl App {
                 metrics.donations.clone(),
             ),
             fundraisers,
-            anchors: AnchorLog::new(
-                db.clone(),
-                clock.clone(),
-                secret.clone(),
-                store,
-                (places, keys_of_anchors),
-            ),
+            anchors,
             webhooks: new_webhooks(&config, &db, &directory, &clock, &secret, &mail)?,
             new_events: watch::Sender::new(0),
             in_flight: InFlight::default(),
@@ -379,6 +375,37 @@ impl App {
     /// Returns what load balancers should send to this server.
     pub fn readiness(&self) -> Readiness {
         self.availability.readiness(self.directory.has_snapshot())
+    }
+
+    /// Compares the clock of this machine with that of the store, and follows that. SQLite has none, so there the clock is
+    /// compared with the last entry of the ledger.
+    pub async fn check_clock(&self) -> sqlx::Result<()> {
+        let skew = match &self.db {
+            Db::Postgres(_) => match self.db.follow_clock(&self.clock).await? {
+                Some(skew) => skew,
+                None => return Ok(()),
+            },
+            Db::Sqlite { .. } => match ledger_store::find_last(&self.db).await? {
+                Some((_, last_at)) => (self.clock.millis() - last_at).min(0),
+                None => 0,
+            },
+        };
+        if self.availability.record_clock_skew(skew, self.clock.millis()) {
+            let seconds = skew as f64 / 1e3;
+            match (&self.db, skew.abs() > NOTED_CLOCK_SKEW_MILLIS) {
+                (_, false) => tracing::info!(seconds, "the clock of this machine is right again"),
+                (Db::Postgres(_), true) => tracing::error!(
+                    seconds,
+                    "the clock of this machine differs from that of PostgreSQL, which is used for everything that is stored; run a time service"
+                ),
+                (Db::Sqlite { .. }, true) => tracing::error!(
+                    seconds,
+                    "the clock of this machine is behind the last entry of the ledger: it was set back, or was ahead before; until it has \
+                     caught up, entries get the time of that one; set it right"
+                ),
+            }
+        }
+        Ok(())
     }
 
     /// Records whether the store responded, and the keys are those in it.
@@ -679,6 +706,25 @@ fn new_stripe_client(config: &Config) -> reqwest::Result<Option<StripeClient>> {
     is_usable
         .then(|| StripeClient::new(api_base, secret_key.clone()))
         .transpose()
+}
+
+fn new_anchors(
+    config: &Config,
+    db: &Db,
+    clock: &Clock,
+    secret: &StoreSecret,
+    store: Uuid,
+    blobs: &Blobs,
+) -> anyhow::Result<AnchorLog> {
+    let places = Place::all(blobs.clone(), &config.blobs_url, &config.anchors, &config.data);
+    let keys = AnchorKeys::load(&config.anchors)?;
+    Ok(AnchorLog::new(
+        db.clone(),
+        clock.clone(),
+        secret.clone(),
+        store,
+        (places, keys),
+    ))
 }
 
 /// Creates the directory. Servers that share a database share the work of building snapshots.

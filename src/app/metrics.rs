@@ -39,6 +39,8 @@ pub struct Metrics {
     pub password_hashes: Counter,
     pub ready: Gauge,
     pub write_ready: Gauge,
+    /// How far the clock of this machine is ahead of the database, or behind if negative.
+    pub clock_skew: Gauge,
     /// The age of the last answer of the database.
     pub store_age: AgeGauge,
     pub pool: PoolMetrics,
@@ -150,6 +152,7 @@ impl Metrics {
             password_hashes: registry.counter(names::PASSWORD_HASHES),
             ready: registry.gauge(names::READY),
             write_ready: registry.gauge(names::WRITE_READY),
+            clock_skew: registry.gauge(names::CLOCK_SKEW),
             store_age: age(names::STORE_AGE),
             pool: PoolMetrics {
                 connections: registry.gauge(names::POOL_CONNECTIONS),

@@ -299,6 +299,8 @@ fn with_causes(problem: &str, error: &anyhow::Error) -> String {
 fn default_advice(error: &anyhow::Error) -> &'static str {
     if error.chain().any(is_disk_error) {
         "nothing was changed; free disk space or repair the disk, and run this again"
+    } else if error.chain().any(is_damaged) {
+        "stop the server, and follow the runbook \"The database is damaged\" in docs/operate.md"
     } else if error.chain().any(is_timeout) {
         "the database is away or busy; run this again, or increase database.acquire_timeout"
     } else {
@@ -308,6 +310,17 @@ fn default_advice(error: &anyhow::Error) -> &'static str {
 
 fn is_timeout(cause: &(dyn std::error::Error + 'static)) -> bool {
     matches!(cause.downcast_ref(), Some(sqlx::Error::PoolTimedOut))
+}
+
+/// Returns whether SQLite found that its file is damaged, or is no database. PostgreSQL: data or an index is corrupted.
+fn is_damaged(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let Some(sqlx::Error::Database(error)) = cause.downcast_ref() else {
+        return false;
+    };
+    error.code().is_some_and(|code| match code.parse::<u32>() {
+        Ok(number) if code.len() < 5 => matches!(number & 0xFF, 11 | 26),
+        _ => matches!(&*code, "XX001" | "XX002"),
+    })
 }
 
 fn is_disk_error(cause: &(dyn std::error::Error + 'static)) -> bool {

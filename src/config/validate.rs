@@ -2,8 +2,8 @@
 
 use crate::config::accent_color::AccentColor;
 use crate::config::raw::{
-    RawAccounts, RawConfig, RawGiving, RawImport, RawMail, RawRecipient, RawRedis, RawServe, RawSite,
-    RawStripe, RawTelemetry,
+    RawAccounts, RawConfig, RawDatabase, RawGiving, RawImport, RawMail, RawRecipient, RawRedis, RawServe,
+    RawSite, RawStripe, RawTelemetry,
 };
 use crate::config::settings::{
     AdmissionSettings, AvailabilitySettings, Config, ImportSettings, LogSettings, SearchSettings,
@@ -59,19 +59,7 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
     let serve = serve(&raw.serve)?;
     let availability = availability(&raw.serve, serve.stop_timeout)?;
     let mail = mail(&raw.mail)?;
-    let is_postgres = |url: &str| url.starts_with("postgres://") || url.starts_with("postgresql://");
-    let url = raw.database_url.trim();
-    if !url.is_empty() && !is_postgres(url) {
-        bail!(
-            "database_url is not a PostgreSQL URL; set it to postgres://user:password@host/database, or leave it empty for SQLite"
-        );
-    }
-    let listen_url = raw.database.listen_url.trim();
-    if !listen_url.is_empty() && !is_postgres(listen_url) {
-        bail!(
-            "database.listen_url is not a PostgreSQL URL; set it to postgres://user:password@host/database, or leave it empty to use database_url"
-        );
-    }
+    let database = database(raw.database_url.trim(), &raw.database)?;
     Ok(Config {
         secret_file: match raw.secret_file.trim() {
             "" => raw.data.join(secret::FILE_NAME),
@@ -81,16 +69,7 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         listen,
         metrics_listen,
         public_url,
-        database: DatabaseSettings {
-            url: (!url.is_empty()).then(|| SecretString::from(url)),
-            listen_url: (!listen_url.is_empty()).then(|| SecretString::from(listen_url)),
-            application_name: APPLICATION_NAME.to_owned(),
-            connections: raw.database.connections.max(1),
-            acquire_timeout: seconds("database.acquire_timeout", raw.database.acquire_timeout)?,
-            probe_timeout: seconds("database.probe_timeout", raw.database.probe_timeout)?,
-            statement_timeout: seconds_or_zero("database.statement_timeout", raw.database.statement_timeout)?,
-            lock_timeout: seconds_or_zero("database.lock_timeout", raw.database.lock_timeout)?,
-        },
+        database,
         redis: redis(raw.redis_url.trim(), &raw.redis)?,
         blobs_url: raw.blobs_url.trim().to_owned(),
         limits: raw.limits,
@@ -300,6 +279,32 @@ fn seconds(name: &str, value: f64) -> anyhow::Result<Duration> {
         Ok(duration) if !duration.is_zero() => Ok(duration),
         _ => bail!("{name} is {value}; set it to a number of seconds greater than zero"),
     }
+}
+
+/// Checks where the database is, and how long it may take.
+fn database(url: &str, raw: &RawDatabase) -> anyhow::Result<DatabaseSettings> {
+    let is_postgres = |url: &str| url.starts_with("postgres://") || url.starts_with("postgresql://");
+    if !url.is_empty() && !is_postgres(url) {
+        bail!(
+            "database_url is not a PostgreSQL URL; set it to postgres://user:password@host/database, or leave it empty for SQLite"
+        );
+    }
+    let listen_url = raw.listen_url.trim();
+    if !listen_url.is_empty() && !is_postgres(listen_url) {
+        bail!(
+            "database.listen_url is not a PostgreSQL URL; set it to postgres://user:password@host/database, or leave it empty to use database_url"
+        );
+    }
+    Ok(DatabaseSettings {
+        url: (!url.is_empty()).then(|| SecretString::from(url)),
+        listen_url: (!listen_url.is_empty()).then(|| SecretString::from(listen_url)),
+        application_name: APPLICATION_NAME.to_owned(),
+        connections: raw.connections.max(1),
+        acquire_timeout: seconds("database.acquire_timeout", raw.acquire_timeout)?,
+        probe_timeout: seconds("database.probe_timeout", raw.probe_timeout)?,
+        statement_timeout: seconds_or_zero("database.statement_timeout", raw.statement_timeout)?,
+        lock_timeout: seconds_or_zero("database.lock_timeout", raw.lock_timeout)?,
+    })
 }
 
 fn redis(url: &str, raw: &RawRedis) -> anyhow::Result<RedisSettings> {

@@ -9,6 +9,7 @@ use giving::checkout;
 use giving::ledger::anchors::log::ANCHOR_INTERVAL;
 use giving::ledger::outbox;
 use giving::payments::store as payment_store;
+use platform::blobs::BlobStoreAway;
 use platform::db::{Follower, Revision, Topic};
 use platform::mail;
 use std::convert::Infallible;
@@ -21,6 +22,12 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The interval between two counts of the servers that share the limits.
 const COUNT_SERVERS_INTERVAL: Duration = Duration::from_secs(15);
+
+/// The interval between two comparisons of clocks.
+const CLOCK_INTERVAL: Duration = Duration::from_secs(15);
+
+/// The interval between two looks for the blob store, after a start without it.
+const BLOB_STORE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The interval between two removals of orphaned uploads, old outbox rows and the like.
 const CLEANUP_INTERVAL: Duration = Duration::from_mins(15);
@@ -118,6 +125,7 @@ async fn run_with_store(app: &App) {
         prune_outbox(app),
         prune_revision_tokens(app),
         count_servers(app),
+        check_clock(app),
         settle_payments(app),
         check_payments(app),
         reconcile_payments(app),
@@ -128,6 +136,24 @@ async fn run_with_store(app: &App) {
         send_events(app),
         clean_up_events(app)
     );
+}
+
+/// Waits until the blob store responds, after a start without it, and logs what is wrong with it then.
+pub async fn await_blob_store(app: App) {
+    loop {
+        tokio::time::sleep(BLOB_STORE_INTERVAL).await;
+        match app.pictures.blobs().probe().await {
+            Ok(()) => return tracing::info!("the blob store responds; pictures are shown"),
+            Err(error) if error.is::<BlobStoreAway>() => {}
+            Err(error) => {
+                let error = format!("{error:#}");
+                return tracing::error!(
+                    error,
+                    "the blob store cannot be used; restart the server when this is corrected"
+                );
+            }
+        }
+    }
 }
 
 /// Counts the servers of the database, so that each knows its share of the limits while Redis is away. While the database is
@@ -142,6 +168,16 @@ async fn count_servers(app: &App) {
         if let Ok(others) = app.db.count_other_servers().await {
             app.set_servers(u32::try_from(others).unwrap_or(0) + 1);
         }
+    }
+}
+
+/// Compares the clock of this machine with that of the store.
+async fn check_clock(app: &App) {
+    let mut ticks = every(CLOCK_INTERVAL);
+    let mut health = JobHealth::new(app, "clock");
+    loop {
+        ticks.tick().await;
+        health.record(&app.check_clock().await.map_err(Into::into));
     }
 }
 

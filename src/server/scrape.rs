@@ -24,6 +24,7 @@ pub async fn scrape(app: &App) -> String {
     metrics
         .write_ready
         .set(f64::from(u8::from(readiness.serves_writes())));
+    metrics.clock_skew.set(app.availability.clock_skew() as f64 / 1e3);
     let pool = app.db.pool_status();
     metrics.pool.connections.set(f64::from(pool.connections));
     metrics.pool.idle.set(pool.idle as f64);

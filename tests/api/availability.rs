@@ -1,5 +1,6 @@
 //! What a server answers before it has a snapshot and after it lost its store.
 
+use crate::api::fundraisers::{Organizer, donate};
 use crate::client::Client;
 use crate::world::{Database, World, run_story};
 use access::keys::Kind;
@@ -7,13 +8,15 @@ use axum::http::Method;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use causeway::app::App;
-use platform::clock::rfc3339;
-use platform::db::query;
+use platform::clock::{Clock, rfc3339};
+use platform::db::{Db, query};
+use serde_json::json;
 use std::time::{Duration, Instant};
 
 on_both_databases!(
     a_server_is_ready_once_its_first_snapshot_is_open,
     a_stale_server_refuses_private_keys_and_later_public_ones,
+    times_never_go_back_in_the_ledger,
 );
 
 const EIN: &str = "530196605";
@@ -122,4 +125,55 @@ fn a_locked_table_delays_no_page_that_can_do_without_it() {
         client.get_plain(404, &fundraiser).await;
         app.db.close().await;
     });
+}
+
+/// A clock that is an hour ahead when the server starts, and half an hour behind afterwards.
+#[test]
+fn stored_times_are_those_of_postgres() {
+    run_story(Database::Postgres, async |world: &World| {
+        world.load_demo().await;
+        let clock = Clock::default();
+        clock.set_machine_wrong(3_600_000);
+        let app = App::build_with_clock(world.app.config.clone(), clock.clone())
+            .await
+            .unwrap();
+        let real = world.app.clock.millis();
+        assert!(
+            (clock.millis() - real).abs() < 60_000,
+            "the clock is that of the database"
+        );
+        app.check_clock().await.unwrap();
+        let client = Client::new(&app, &world.client.key);
+        let degraded = client.get_plain(503, "/readyz/write").await;
+        assert_eq!(degraded.json["reasons"][0]["reason"], "clock_skew");
+        client.get_plain(200, "/readyz").await;
+        let skew = app.availability.clock_skew();
+        assert!((3_590_000..3_610_000).contains(&skew), "{skew}");
+        let before = clock.millis();
+        clock.set_machine_wrong(-1_800_000);
+        assert!(clock.millis() >= before);
+        clock.set_machine_wrong(2_000);
+        app.check_clock().await.unwrap();
+        client.get_plain(200, "/readyz/write").await;
+        app.db.close().await;
+    });
+}
+
+async fn times_never_go_back_in_the_ledger(world: &World) {
+    let organizer = Organizer::new(world).await;
+    let fundraiser = organizer.create_fundraiser(json!({})).await;
+    donate(world, &fundraiser, "first", "ana", 100).await.unwrap();
+    // As if the clock had been ten minutes ahead.
+    world
+        .execute("update ledger_entries set recorded_at = recorded_at + 600000")
+        .await;
+    donate(world, &fundraiser, "second", "ana", 100).await.unwrap();
+    let times = world
+        .texts("select cast(recorded_at as text) from ledger_entries order by sequence")
+        .await;
+    assert_eq!(times[0], times[1]);
+    if let Db::Sqlite { .. } = world.app.db {
+        world.app.check_clock().await.unwrap();
+        assert!(world.app.availability.clock_skew() < -500_000);
+    }
 }

@@ -26,11 +26,11 @@ fn examine(world: &World, expected: i32, variables: &[(&str, &str)]) -> Value {
         .args(["doctor", "--json", "--data"])
         .arg(world.data())
         .env("CAUSEWAY_LISTEN", "127.0.0.1:9")
-        .envs(variables.iter().copied())
         .stdin(Stdio::null());
     if let Some(url) = world.app.config.database.exposed_url() {
         command.env("CAUSEWAY_DATABASE_URL", url);
     }
+    command.envs(variables.iter().copied());
     let output = command.output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(expected), "{stdout}");
@@ -243,4 +243,47 @@ fn a_mail_server_that_greets_is_ok() {
         output.stdout
     );
     server.join().unwrap();
+}
+
+#[test]
+fn a_foreign_program_on_a_port_is_named() {
+    crate::world::run_story(crate::world::Database::Sqlite, async |world: &World| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().take(2) {
+                let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi";
+                let _ = stream.unwrap().write_all(answer);
+            }
+        });
+        let variables = [
+            ("CAUSEWAY_LISTEN", address.as_str()),
+            ("CAUSEWAY_METRICS_LISTEN", address.as_str()),
+        ];
+        let report = examine(world, 1, &variables);
+        assert_found(
+            &report,
+            "server",
+            "another program, or an older version, listens on",
+            "choose another address",
+        );
+        assert_found(&report, "metrics", "another program listens on", "metrics_listen");
+    });
+}
+
+#[test]
+fn a_postgres_that_refuses_says_why_once() {
+    crate::world::run_story(crate::world::Database::Postgres, async |world: &World| {
+        let url = world.app.config.database.exposed_url().unwrap().to_owned();
+        let missing = format!("{url}-missing");
+        let report = examine(world, 1, &[("CAUSEWAY_DATABASE_URL", &missing)]);
+        let (seen, remedy) = finding(&report, "store");
+        assert_eq!(seen.matches("does not exist").count(), 1, "{seen}");
+        assert!(remedy.contains("create the database"), "{remedy}");
+        let closed = "postgres://nobody@127.0.0.1:9/nothing";
+        let report = examine(world, 1, &[("CAUSEWAY_DATABASE_URL", closed)]);
+        let (seen, remedy) = finding(&report, "store");
+        assert!(seen.contains("cannot be reached"), "{seen}");
+        assert!(remedy.contains("the host and the port"), "{remedy}");
+    });
 }

@@ -59,6 +59,10 @@ pub const PASSWORD_HASHES: Definition = counter(
 );
 pub const READY: Definition = gauge("causeway_ready", "Whether /readyz answers 200.");
 pub const WRITE_READY: Definition = gauge("causeway_write_ready", "Whether /readyz/write answers 200.");
+pub const CLOCK_SKEW: Definition = gauge(
+    "causeway_clock_skew_seconds",
+    "How far the clock of this machine is ahead of the database, or behind if negative.",
+);
 pub const BUILD_INFO: Definition = Definition {
     labels: &["version"],
     ..gauge(
@@ -257,13 +261,14 @@ pub const PROCESS_START: Definition = gauge(
 );
 
 /// All metrics, in the order of the documentation.
-pub const ALL: [Definition; 57] = [
+pub const ALL: [Definition; 58] = [
     REQUESTS,
     REQUEST_SECONDS,
     REFUSALS,
     PASSWORD_HASHES,
     READY,
     WRITE_READY,
+    CLOCK_SKEW,
     BUILD_INFO,
     STORE_AGE,
     POOL_CONNECTIONS,

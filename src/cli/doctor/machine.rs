@@ -2,7 +2,9 @@
 
 use super::finding::Finding;
 use crate::config::Config;
-use platform::db::Inspection;
+use giving::ledger::store as ledger;
+use platform::clock::Clock;
+use platform::db::{Db, Inspection};
 use platform::disk_space::{DiskSpace, SpaceLevel};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -11,6 +13,8 @@ use std::process::{Command, Stdio};
 
 /// Times in the store come from several clocks, which should agree to this.
 const MAX_SKEW_MILLIS: i64 = 1_000;
+/// How far the clock may be behind the last entry of the ledger.
+const MAX_BEHIND_MILLIS: i64 = 5_000;
 
 /// Whether the data folder is private, and usable by this user.
 pub(super) fn permissions(config: &Config) -> Finding {
@@ -100,7 +104,7 @@ pub(super) fn disk_space(config: &Config) -> Finding {
 }
 
 /// Whether the clock of this machine agrees with that of the database, and is synchronized.
-pub(super) fn clock(inspection: Option<&Inspection>) -> Finding {
+pub(super) async fn clock(inspection: Option<&Inspection>, db: Option<&Db>) -> Finding {
     const SUBJECT: &str = "clock";
     const REMEDY: &str = "run a time service such as systemd-timesyncd or chrony on every machine";
     let skew = inspection.and_then(|inspection| inspection.clock_skew);
@@ -111,6 +115,22 @@ pub(super) fn clock(inspection: Option<&Inspection>) -> Finding {
             format!(
                 "this clock is {:.1} s {direction} that of PostgreSQL",
                 skew.abs() as f64 / 1e3
+            ),
+            REMEDY,
+        );
+    }
+    let last = match db {
+        // A store that was not migrated yet may have no ledger.
+        Some(db) => ledger::find_last(db).await.ok().flatten(),
+        None => None,
+    };
+    let behind = last.map_or(0, |(_, last_at)| last_at - Clock::default().millis());
+    if behind > MAX_BEHIND_MILLIS {
+        return Finding::problem(
+            SUBJECT,
+            format!(
+                "this clock is {:.1} s behind the last entry of the ledger: it was set back, or was ahead before",
+                behind as f64 / 1e3
             ),
             REMEDY,
         );

@@ -48,7 +48,7 @@ async fn examine(config: &Config) -> Vec<Finding> {
         settings(),
         machine::permissions(config),
         machine::disk_space(config),
-        machine::clock(inspection),
+        machine::clock(inspection, db).await,
         store,
         store::secret(config, db).await,
         store::snapshot(config, db).await,
@@ -59,6 +59,7 @@ async fn examine(config: &Config) -> Vec<Finding> {
         store::backups(db).await,
         services::public_url(config),
         services::server(config).await,
+        services::metrics(config).await,
     ];
     findings.extend(payments::examine(config, db).await);
     findings.extend(donations::payment_link(config, db).await);

@@ -23,6 +23,8 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
+/// The bytes of a response that are read.
+const MAX_RESPONSE: u64 = 1_048_576;
 
 /// Whether pictures can be stored and read.
 pub(super) async fn blobs(config: &Config) -> Finding {
@@ -241,7 +243,12 @@ pub(super) async fn server(config: &Config) -> Finding {
     let Ok(Ok(stream)) = timeout(TIMEOUT, TcpStream::connect(address)).await else {
         return Finding::ok(SUBJECT, format!("no server listens on {address}"));
     };
-    match timeout(TIMEOUT, readyz(stream)).await {
+    match timeout(TIMEOUT, get(stream, "/readyz/write")).await {
+        Ok(Ok((_, body))) if !body.starts_with("{\"status\":") => Finding::problem(
+            SUBJECT,
+            format!("another program, or an older version, listens on {address}"),
+            "stop it, or choose another address with listen",
+        ),
         Ok(Ok((status, _))) if status.contains(" 200 ") => {
             Finding::ok(SUBJECT, format!("ready on {address}"))
         }
@@ -258,13 +265,33 @@ pub(super) async fn server(config: &Config) -> Finding {
     }
 }
 
-/// Returns the status line and the body of `/readyz/write`.
-async fn readyz(mut stream: TcpStream) -> std::io::Result<(String, String)> {
-    stream
-        .write_all(b"GET /readyz/write HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        .await?;
+/// Whether the port of metrics is free, or serves those of Causeway.
+pub(super) async fn metrics(config: &Config) -> Finding {
+    const SUBJECT: &str = "metrics";
+    let Some(address) = config.metrics_listen else {
+        return Finding::ok(SUBJECT, "off");
+    };
+    let Ok(Ok(stream)) = timeout(TIMEOUT, TcpStream::connect(address)).await else {
+        return Finding::ok(SUBJECT, format!("nothing listens on {address}"));
+    };
+    match timeout(TIMEOUT, get(stream, "/metrics")).await {
+        Ok(Ok((_, body))) if body.contains("causeway_build_info") => {
+            Finding::ok(SUBJECT, format!("served on {address}"))
+        }
+        _ => Finding::warning(
+            SUBJECT,
+            format!("another program listens on {address}, so a server could not serve its metrics there"),
+            "choose another address with metrics_listen, or turn them off",
+        ),
+    }
+}
+
+/// Returns the status line and the body of a response.
+async fn get(mut stream: TcpStream, path: &str) -> std::io::Result<(String, String)> {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
     let mut response = Vec::new();
-    stream.take(4_096).read_to_end(&mut response).await?;
+    stream.take(MAX_RESPONSE).read_to_end(&mut response).await?;
     let text = String::from_utf8_lossy(&response);
     let status = text.lines().next().unwrap_or_default();
     let body = text.split_once("\r\n\r\n").map_or(status, |(_, body)| body);

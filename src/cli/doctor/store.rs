@@ -51,11 +51,18 @@ pub(super) async fn open(config: &Config) -> (Finding, Option<(Db, Inspection)>)
     match inspected.await {
         Ok(inspection) => {
             // A damaged page may be one that no other query reads.
-            let finding = match db.check_integrity_quickly().await {
+            let checked = if inspection.has_rights {
+                db.check_integrity_quickly().await
+            } else {
+                Ok(())
+            };
+            let finding = match checked {
                 Ok(()) => judge(&inspection, latency),
                 Err(error) => Finding::from_error(SUBJECT, &error, DAMAGED),
             };
-            (finding, Some((db, inspection)))
+            // Nothing else can be said about a store that cannot be read.
+            let opened = inspection.has_rights.then_some((db, inspection));
+            (finding, opened)
         }
         Err(error) => {
             let error = anyhow::Error::from(error).context("the database could not be read");
@@ -78,6 +85,13 @@ fn judge(inspection: &Inspection, latency: Duration) -> Finding {
             SUBJECT,
             seen,
             format!("upgrade PostgreSQL to version {MIN_POSTGRES} or later"),
+        );
+    }
+    if !inspection.has_rights {
+        return Finding::problem(
+            SUBJECT,
+            format!("{seen}; its role may not read and write the tables"),
+            "use the role that created them in database_url, or grant this one all rights on them",
         );
     }
     if inspection.synchronous_commit.as_deref() == Some("off") {
@@ -276,6 +290,7 @@ mod tests {
             clock_skew: Some(0),
             synchronous_commit: Some("on".to_owned()),
             is_replica: false,
+            has_rights: true,
             pending_migrations: 0,
             unknown_migrations: Vec::new(),
         }
@@ -296,6 +311,10 @@ mod tests {
             },
             Inspection {
                 is_replica: true,
+                ..postgres()
+            },
+            Inspection {
+                has_rights: false,
                 ..postgres()
             },
             Inspection {
