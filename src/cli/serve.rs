@@ -93,22 +93,11 @@ pub(super) async fn run_server(overrides: Overrides, demo: Demo) -> anyhow::Resu
     })?;
     let mut config = config.bound_to(listener.local_addr()?);
     config.database = config.database.for_server();
-    let app = App::start(config, Clock::default()).await?;
+    let app = Box::pin(App::start(config, Clock::default())).await?;
     if let Some(redis) = &app.redis {
         redis.connect().await;
     }
-    let blobs = app.pictures.blobs().probe().await;
-    match blobs {
-        Err(error) if error.is::<BlobStoreAway>() => {
-            let error = format!("{error:#}");
-            tracing::error!(
-                error,
-                "started without the blob store: uploaded pictures get a 503 until it responds"
-            );
-            tokio::spawn(background::await_blob_store(app.clone()));
-        }
-        blobs => blobs?,
-    }
+    Box::pin(probe_blobs(&app)).await?;
     if demo != Demo::None && app.availability.is_connected() && app.db.revision(Topic::Directory).await? == 0
     {
         load_demo(&app).await?;
@@ -270,6 +259,22 @@ async fn print_private_key(app: &App) -> anyhow::Result<()> {
         app.site.public_url
     ))?;
     Ok(())
+}
+
+/// Checks the blob store. One that does not respond is waited for in the background.
+async fn probe_blobs(app: &App) -> anyhow::Result<()> {
+    match app.pictures.blobs().probe().await {
+        Err(error) if error.is::<BlobStoreAway>() => {
+            let error = format!("{error:#}");
+            tracing::error!(
+                error,
+                "started without the blob store: uploaded pictures get a 503 until it responds"
+            );
+            tokio::spawn(background::await_blob_store(app.clone()));
+            Ok(())
+        }
+        probed => probed,
+    }
 }
 
 /// Serves the metrics on a second listener, which accepts connections when this returns. If that fails, the server

@@ -392,7 +392,7 @@ async fn signed_anchors_cannot_be_replaced(world: &World) {
     let app = |signing: Option<&Path>, public: &str| {
         let mut config = world.app.config.clone();
         config.anchors.signing_key_file = signing.map_or(String::new(), |path| path.display().to_string());
-        config.anchors.public_key = public.to_owned();
+        public.clone_into(&mut config.anchors.public_key);
         App::build_with_clock(config, world.app.clock.clone())
     };
     let check = |public: &str, key: &str| {

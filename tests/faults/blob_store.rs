@@ -123,23 +123,29 @@ fn lose_blob_store(lose: fn(&Proxy)) {
             more("pictures are shown again", &shown);
         }
     });
-    // A server that is started meanwhile shows everything else, and recovers alone.
     drop(server);
     lose(&proxy);
-    let server = Server::start(&instance, &settings);
-    assert_eq!(server.get(&details).status, 200);
-    assert_eq!(server.get(&media).status, 503);
-    proxy.restore();
-    eventually("pictures are shown", || server.get(&media).status == 200);
-    assert!(
-        server.log().contains("started without the blob store"),
-        "{}",
-        server.log()
-    );
+    start_without_blob_store(&instance, &settings, (&details, &media), || proxy.restore());
     assert_eq!(check(), 1, "a refused picture has no row");
     let imported = import(3);
     assert!(imported.status.success(), "{}", stderr_of(&imported));
     assert_eq!(check(), 2);
+}
+
+/// A server that is started while the blob store is away shows everything else, and recovers alone.
+fn start_without_blob_store(
+    instance: &Instance,
+    settings: &[(&str, &str)],
+    (details, media): (&str, &str),
+    restore: impl FnOnce(),
+) {
+    let server = Server::start(instance, settings);
+    assert_eq!(server.get(details).status, 200);
+    assert_eq!(server.get(media).status, 503);
+    restore();
+    eventually("pictures are shown", || server.get(media).status == 200);
+    let log = server.log();
+    assert!(log.contains("started without the blob store"), "{log}");
 }
 
 struct End<'a>(&'a AtomicBool);

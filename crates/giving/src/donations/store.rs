@@ -83,6 +83,9 @@ const FIND_STATE: &str = "select state from donations where id = $1";
 const FIND_FACTS: &str = "select sequence, mode, nonprofit_id, fundraiser_id, amount from ledger_entries \
      where source = $1 and external_id = $2 and kind = 'donation'";
 
+/// Sequence number, mode, nonprofit, fundraiser and amount of a donation in the ledger.
+type FactsRow = (i64, String, Option<Uuid>, Option<Uuid>, i64);
+
 struct ReceiptRow {
     id: Uuid,
     state: String,
@@ -412,9 +415,8 @@ pub async fn as_recorded(db: &Db, donation: Donation) -> sqlx::Result<Donation> 
     if donation.entry.is_none() {
         return Ok(donation);
     }
-    type Row = (i64, String, Option<Uuid>, Option<Uuid>, i64);
     let facts = query(FIND_FACTS).bind(SITE).bind(donation.id.to_string());
-    let row: Option<Row> = db.fetch_optional(facts).await?;
+    let row: Option<FactsRow> = db.fetch_optional(facts).await?;
     let recorded = row.and_then(|(sequence, mode, nonprofit, fundraiser, amount)| {
         Some(Donation {
             entry: Some(sequence),
