@@ -9,7 +9,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use giving::ledger;
 use giving::ledger::anchors::AnchorSettings;
 use giving::ledger::anchors::place::Place;
-use platform::backup::archive::picture_name;
+use platform::backup::archive::{ANCHOR_PREFIX, picture_name};
 use platform::backup::hash::Fingerprint;
 use platform::backup::store::LastBackup;
 use platform::backup::{Archive, FileKind, LedgerFacts, Manifest, store};
@@ -29,8 +29,6 @@ use uuid::Uuid;
 
 /// Pictures that are copied at once.
 const CONCURRENT_COPIES: usize = 8;
-/// The beginning of the name of an anchor in the folder of a backup.
-pub(super) const ANCHOR_PREFIX: &str = "anchor-";
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  causeway backup /mnt/backup --data /var/lib/causeway --verify")]

@@ -1,6 +1,5 @@
 //! `causeway restore`
 
-use super::backup::ANCHOR_PREFIX;
 use super::check;
 use super::output::Output;
 use crate::app::App;
@@ -9,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use giving::ledger::{self, anchors};
-use platform::backup::archive::blob_name;
+use platform::backup::archive::{ANCHOR_PREFIX, blob_name};
 use platform::backup::hash::Fingerprint;
 use platform::backup::{Archive, FileEntry, FileKind, LedgerFacts, Manifest};
 use platform::blobs::Blobs;

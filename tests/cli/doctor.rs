@@ -187,7 +187,11 @@ fn problems_are_listed_with_remedies_even_if_the_server_does_not_start() {
     let url = format!("postgres://nobody@{free}/nothing");
     let output = cli.run(1, &["doctor", "--database-url", &url]);
     assert!(output.stdout.contains("problem  store"), "{}", output.stdout);
-    assert!(output.stdout.contains("check database_url"), "{}", output.stdout);
+    assert!(
+        output.stdout.contains("the host and the port in database_url"),
+        "{}",
+        output.stdout
+    );
 
     cli.write("own.toml", "[limits]\nserch = 7\n");
     let output = cli.run(1, &["doctor", "--config", "own.toml"]);

@@ -60,7 +60,7 @@ impl Clock {
     }
 
     /// Returns the wall time of this machine, whatever the clock follows.
-    pub fn machine_millis(&self) -> i64 {
+    pub(crate) fn machine_millis(&self) -> i64 {
         since_epoch().as_millis() as i64 + self.0.machine_error.load(Ordering::Relaxed)
     }
 

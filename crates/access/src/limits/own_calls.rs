@@ -63,7 +63,7 @@ impl OwnCalls {
 
     /// Returns how many more calls this server may admit at `now` while Redis is away: its share of what is left of the
     /// limit, so that all servers together admit no more. What others have admitted since Redis last said so is unknown.
-    pub fn share_left(&mut self, now: u64, limit: u32, servers: u32) -> u32 {
+    pub(crate) fn share_left(&mut self, now: u64, limit: u32, servers: u32) -> u32 {
         self.prune(now);
         let others = self.others.filter(|(asked_at, _)| asked_at + WINDOW_MICROS > now);
         let others = others.map_or(0, |(_, others)| others);
@@ -73,7 +73,7 @@ impl OwnCalls {
     }
 
     /// Returns whether all calls have left the window.
-    pub fn is_idle(&self, now: u64) -> bool {
+    pub(crate) fn is_idle(&self, now: u64) -> bool {
         self.times.back().is_none_or(|last| last + WINDOW_MICROS <= now)
     }
 

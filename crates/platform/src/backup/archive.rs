@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 const MANIFEST: &str = "manifest.json";
 /// The folder of pictures in an archive, shared by successive backups.
 const PICTURES: &str = "blobs";
+/// The beginning of the name of an anchor in the folder of a backup.
+pub const ANCHOR_PREFIX: &str = "anchor-";
 
 /// The place of a backup.
 #[derive(Clone, Debug)]

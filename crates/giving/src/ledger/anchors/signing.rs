@@ -79,12 +79,12 @@ impl AnchorKeys {
     }
 
     /// Returns whether this process may write anchors: either it has the signing key, or anchors are not signed.
-    pub fn can_write(&self) -> bool {
+    pub(super) fn can_write(&self) -> bool {
         self.public.is_none() || self.signing.is_some()
     }
 
     /// Returns whether anchors have to be signed.
-    pub fn are_required(&self) -> bool {
+    pub(super) fn are_required(&self) -> bool {
         self.public.is_some()
     }
 
