@@ -4,6 +4,7 @@ use super::Nonprofit;
 use super::assemble::assemble;
 use super::causes::Causes;
 use super::ein::Ein;
+use super::filing::Filing;
 use super::identifier::Identifier;
 use super::rows::{NonprofitRow, Profile, StoredNonprofit};
 use crate::nonprofits::sources::SourceId;
@@ -13,6 +14,9 @@ use platform::ids::NonprofitId;
 use std::collections::HashMap;
 use tokio::sync::mpsc;
 use uuid::Uuid;
+
+/// The filing of one nonprofit.
+const FIND_FILED: &str = "select filed from nonprofits where id = $1";
 
 /// The joins for the column, with the nonprofit as `n`.
 macro_rules! tax_record_joins {
@@ -155,6 +159,29 @@ from_row!(Filings {
 pub(crate) async fn find_filings(db: &Db, ein: Ein) -> sqlx::Result<Filings> {
     let ein = i64::from(ein.value());
     db.fetch_one(query(FILINGS).bind(ein)).await
+}
+
+/// The mailing address of a nonprofit in the newest file of the IRS. Parts may be empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MailingAddress {
+    pub street: String,
+    pub city: String,
+    pub state: String,
+    pub zip: String,
+}
+
+/// Finds the mailing address of a nonprofit in the newest file of the IRS.
+pub async fn find_mailing_address(db: &Db, id: NonprofitId) -> sqlx::Result<Option<MailingAddress>> {
+    let filed: Option<String> = db.fetch_optional_scalar(query(FIND_FILED).bind(id.0)).await?;
+    Ok(filed.map(|filed| {
+        let filing = Filing::parse(&filed);
+        MailingAddress {
+            street: filing.street.to_owned(),
+            city: filing.city.to_owned(),
+            state: filing.state.to_owned(),
+            zip: filing.zip.to_owned(),
+        }
+    }))
 }
 
 /// Calls `then` with every nonprofit.

@@ -444,6 +444,7 @@ fn updated_row(row: StoredNonprofit, entry: &Enrichment) -> StoredNonprofit {
         zip: text(before.zip, &entry.zip),
         ntee: text(before.ntee, &entry.ntee_code),
         facts: updated_facts(before.facts, entry),
+        street: before.street,
     }
     .write(&mut filed);
     StoredNonprofit { filed, ..row }

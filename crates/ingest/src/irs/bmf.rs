@@ -47,9 +47,10 @@ pub const HEADER: [&str; 28] = [
     "SORT_NAME",
 ];
 
-// Indexes in `HEADER` of the columns that are read. ICO and STREET are not read.
+// Indexes in `HEADER` of the columns that are read. ICO is not read.
 const EIN: usize = 0;
 const NAME: usize = 1;
+const STREET: usize = 3;
 const CITY: usize = 4;
 const STATE: usize = 5;
 const ZIP: usize = 6;
@@ -220,6 +221,8 @@ impl<R: BufRead> BmfReader<R> {
                 ""
             },
             facts: Some(self.facts()?),
+            // A street that is too long is no reason to reject a row.
+            street: self.text(STREET).unwrap_or_default(),
         };
         Ok(BmfRow {
             line: self.lines.number(),
