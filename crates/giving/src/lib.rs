@@ -14,9 +14,11 @@
 //! - [`donations`]: the rules of donations and refunds, and lists of them.
 //! - [`ledger`]: entries and their postings, the task that writes them, checkpoints, anchors and the outbox.
 //! - [`books`]: where the money is, and which nonprofits it is owed to.
+//! - [`disbursement`]: passes on to nonprofits what is owed to them, in batches of payments.
 //! - [`fundraisers`]: typed inputs, rules, a cache, and decisions of operators.
 //! - [`notices`]: emails about fundraisers and donations, derived from the outbox.
 //! - [`webhooks`]: tells partners about all of this.
+//! - [`yearly`]: statements of a year for donors.
 //! - [`check`] and [`export`]: verify and export the whole ledger.
 //!
 //! # The way of a donation's amount
@@ -36,6 +38,7 @@
 pub mod books;
 pub mod check;
 pub mod checkout;
+pub mod disbursement;
 pub mod donations;
 pub mod donors;
 pub mod error;
@@ -54,6 +57,7 @@ pub mod providers;
 pub mod recorder;
 pub mod reports;
 pub mod webhooks;
+pub mod yearly;
 
 pub use error::Error;
 pub use recorder::Recorder;

@@ -136,6 +136,18 @@ impl Recorder {
         .await
     }
 
+    /// Runs work of disbursement in a transaction of the writer, so that operators and servers take turns.
+    pub(crate) async fn run<T, E>(
+        &self,
+        work: impl for<'a> Fn(&'a mut Batch) -> WorkFuture<'a, T, E> + Send + Sync + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<WriteError> + Send + 'static,
+    {
+        self.writer.run(work).await
+    }
+
     /// Stores what a provider reports about a monthly gift, and tells its donor what changed. Storing it again changes nothing.
     pub(crate) async fn see_monthly_gift(&self, report: Seen) -> Result<(), WriteError> {
         let mailer = report.mailer.clone();

@@ -61,6 +61,7 @@ const BEGIN_ATTEMPT: &str = "update donations set session = null, attempt = atte
      where id = $1 and session = $2 and state = 'failed'";
 const COUNT_TO_CHECK: &str = "select count(*) from donations where check_at is not null and provider = $1";
 const SET_CHECK: &str = "update donations set check_at = $2, checks = $3 where id = $1";
+const FINISH_CHECK: &str = "update donations set check_at = null, checks = 0, available_at = coalesce($2, available_at) where id = $1";
 const LIST_TO_CHECK: &str = "select id from donations where check_at <= $1 order by check_at limit $2";
 const SET_ENTRY: &str = "update donations set entry = $2 where id = $1";
 /// PostgreSQL only: a transaction of SQLite that writes holds the whole file.
@@ -477,6 +478,14 @@ pub(crate) async fn end_attempt(db: &Db, id: Uuid, attempt: i64) -> sqlx::Result
 pub(crate) async fn set_check(db: &Db, id: Uuid, check_at: Option<i64>, checks: i64) -> sqlx::Result<()> {
     let mut tx = db.write().await?;
     tx.execute(query(SET_CHECK).bind(id).bind(check_at).bind(checks))
+        .await?;
+    tx.commit().await
+}
+
+/// Stores when the money of a settled donation is available. The provider need not be asked about it again.
+pub(crate) async fn finish_check(db: &Db, id: Uuid, available_at: Option<i64>) -> sqlx::Result<()> {
+    let mut tx = db.write().await?;
+    tx.execute(query(FINISH_CHECK).bind(id).bind(available_at))
         .await?;
     tx.commit().await
 }

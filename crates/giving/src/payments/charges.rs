@@ -243,7 +243,10 @@ impl Payments<'_> {
         };
         self.enter_settlement(&donation.id.to_string(), transaction)
             .await?;
-        store::set_check(db, id, None, 0).await?;
+        let available_at = transaction
+            .available_on
+            .map(|seconds| seconds.saturating_mul(1_000));
+        store::finish_check(db, id, available_at).await?;
         Ok(())
     }
 

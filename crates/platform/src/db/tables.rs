@@ -65,6 +65,14 @@ pub const TABLES: &[&str] = &[
     "notice_windows",
     "notice_position",
     "sent_notices",
+    "payees",
+    "disbursement_batches",
+    "disbursement_lines",
+    "owed_entries",
+    "disbursement_items",
+    "disbursement_files",
+    "disbursement_position",
+    "donor_statements",
     "backups",
 ];
 
@@ -80,4 +88,5 @@ pub const SEEDED: &[&str] = &[
     "ledger_anchor",
     "notice_position",
     "event_sources",
+    "disbursement_position",
 ];

@@ -189,6 +189,18 @@ impl Mailer {
         self.spawn(async move { mailer.try_dispatch(&prepared.0).await });
     }
 
+    /// Hands over many emails whose transaction is committed. Those for a mail server stay queued until the next pass over the
+    /// queue, so that this needs no more memory than the emails.
+    pub async fn hand_over(&self, prepared: Vec<PreparedEmail>) -> anyhow::Result<()> {
+        if let Transport::Smtp(_) = *self.transport {
+            return Ok(());
+        }
+        for email in &prepared {
+            self.try_dispatch(&email.0).await?;
+        }
+        Ok(())
+    }
+
     /// Runs work in the background, logs its failure, and lets [`finish`](Self::finish) wait for it.
     fn spawn(&self, work: impl Future<Output = anyhow::Result<()>> + Send + 'static) {
         let in_flight = Arc::clone(&self.in_flight);

@@ -10,6 +10,9 @@ const PAGE: &str = "select id, username, email, operator, created_at, suspended_
 const COUNT: &str =
     "select count(*) from accounts where deleted_at is null and substr(username, 1, length($1)) = $1";
 
+const COUNT_OPERATORS: &str =
+    "select count(*) from accounts where operator and deleted_at is null and suspended_at is null";
+
 /// An account in a list.
 #[derive(Clone, Debug)]
 pub struct AccountSummary {
@@ -51,6 +54,11 @@ impl From<SummaryRow> for AccountSummary {
             suspended_at: row.suspended_at,
         }
     }
+}
+
+/// Counts the operators in good standing.
+pub async fn count_operators(db: &Db) -> sqlx::Result<i64> {
+    db.fetch_scalar(query(COUNT_OPERATORS)).await
 }
 
 /// Lists all accounts.

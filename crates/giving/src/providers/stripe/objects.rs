@@ -308,6 +308,9 @@ pub(crate) struct BalanceTransaction {
     pub reporting_category: String,
     /// The ID of the charge, refund, dispute or payout behind it.
     pub source: Option<String>,
+    /// When the money is available, in seconds.
+    #[serde(default)]
+    pub available_on: Option<i64>,
 }
 
 /// Money that goes back to a donor.
