@@ -56,6 +56,7 @@ use directory::snapshot::publish::Sharing;
 use directory::snapshot::refresh::RefreshOutcome;
 use directory::snapshot::sitemaps::Sitemaps;
 use giving::checkout::settle::Settlement;
+use giving::disbursement::Disbursements;
 use giving::fundraisers::cache::FundraiserCache;
 use giving::fundraisers::store::Order;
 use giving::guard::Guard;
@@ -63,6 +64,7 @@ use giving::idempotency::InFlight;
 use giving::ledger::anchors::log::AnchorLog;
 use giving::ledger::anchors::place::Place;
 use giving::ledger::anchors::signing::AnchorKeys;
+use giving::ledger::entry::Mode;
 use giving::ledger::store as ledger_store;
 use giving::ledger::writer::Writer;
 use giving::moderation::Moderation;
@@ -74,6 +76,7 @@ use giving::providers::stripe::settings::StripeSettings;
 use giving::recorder::Recorder;
 use giving::webhooks::Webhooks;
 use giving::webhooks::deliveries::sender::Sender;
+use giving::yearly::YearlyStatements;
 use ingest::Importer;
 use platform::blobs::Blobs;
 use platform::clock::Clock;
@@ -491,6 +494,54 @@ impl App {
             fees_paid_by: self.config.fees_paid_by,
             guard: self.guard(),
         })
+    }
+
+    /// Returns the parts of the state that make yearly statements for donors.
+    pub fn yearly_statements(&self) -> YearlyStatements<'_> {
+        YearlyStatements {
+            db: &self.db,
+            directory: &self.directory,
+            clock: &self.clock,
+            secret: &self.secret,
+            mailer: &self.mail,
+            public_url: &self.site.public_url,
+            time_zone: &self.config.time_zone,
+            recipient: self.config.recipient.as_ref(),
+            counts_test: self.is_test_mode(),
+            site_name: &self.config.site.name,
+        }
+    }
+
+    /// Returns the parts of the state that pass money on to nonprofits.
+    pub fn disbursements(&self) -> Disbursements<'_> {
+        let config = &self.config;
+        let mode = self.payments().map_or_else(
+            || {
+                if self.is_test_mode() {
+                    Mode::Test
+                } else {
+                    Mode::Live
+                }
+            },
+            |payments| payments.mode,
+        );
+        Disbursements {
+            db: &self.db,
+            directory: &self.directory,
+            recorder: &self.giving.recorder,
+            clock: &self.clock,
+            secret: &self.secret,
+            settings: &config.disburse,
+            mode,
+            time_zone: &config.time_zone,
+            mailer: &self.mail,
+            public_url: &self.site.public_url,
+            operator: match (&config.recipient, config.site.operator.as_str()) {
+                (Some(recipient), _) => &recipient.legal_name,
+                (None, "") => &config.site.name,
+                (None, operator) => operator,
+            },
+        }
     }
 
     /// Adds the events of what was written since the last time, and wakes those who wait for them. Returns whether there is more.

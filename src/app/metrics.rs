@@ -88,6 +88,9 @@ pub struct SnapshotMetrics {
 pub struct PaymentMetrics {
     /// The sum of the amounts of open differences, each without its sign.
     pub unreconciled_cents: OptionalGauge,
+    /// What is owed to nonprofits, and for how long.
+    pub owed_cents: OptionalGauge,
+    pub oldest_unpaid_days: OptionalGauge,
     pub waiting_events: OptionalGauge,
     pub unanswered_disputes: OptionalGauge,
     /// In the last hour: declined payments, donations that were held, and those of them that were let through.
@@ -172,6 +175,8 @@ impl Metrics {
             donations: donation_counters(&registry),
             payments: PaymentMetrics {
                 unreconciled_cents: optional(names::UNRECONCILED),
+                owed_cents: optional(names::OWED),
+                oldest_unpaid_days: optional(names::OLDEST_UNPAID),
                 waiting_events: optional(names::EVENTS_WAITING),
                 unanswered_disputes: optional(names::DISPUTES_UNANSWERED),
                 declined: optional(names::DECLINED),

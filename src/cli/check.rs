@@ -9,6 +9,7 @@ use directory::nonprofits::identifier::Identifier;
 use directory::snapshot::check::CheckReport as DirectoryCheck;
 use giving::books::balances::Balances;
 use giving::check::{LedgerCheck, ReceiptCheck};
+use giving::disbursement::audit::{self, DisbursementCheck};
 use giving::ledger::anchors::comparison::{Loss, LostPlace};
 use giving::ledger::checkpoints::{self, Checkpoint};
 use giving::ledger::entry::{Account, Totals};
@@ -164,6 +165,7 @@ async fn report(
     pictures
         .differences
         .extend(giving::check::list_lost_covers(&app.db).await?);
+    let disbursement = audit::check(&app.db).await?;
     let lost = loss.as_ref().map(ToString::to_string);
     let differences: Vec<&String> = ledger
         .errors
@@ -171,6 +173,7 @@ async fn report(
         .chain(&lost)
         .chain(&lost_places)
         .chain(&receipts.differences)
+        .chain(&disbursement.differences)
         .chain(&directory.differences)
         .chain(&damaged)
         .chain(&pictures.differences)
@@ -181,6 +184,7 @@ async fn report(
         "entries": ledger.entries,
         "verifiedBefore": ledger.verified_before,
         "anchors": anchors,
+        "payments": disbursement.lines,
         "fundraisers": ledger.fundraisers,
         "receipts": receipts.receipts,
         "totals": { "live": totals(ledger.live), "liveAndTest": totals(ledger.live_and_test) },
@@ -200,6 +204,9 @@ async fn report(
     if receipts.receipts > 0 {
         let _ = write!(text, "\ncompared {} receipts with the ledger", receipts.receipts);
     }
+    if disbursement.lines > 0 {
+        let _ = write!(text, "\nchecked {} payments to nonprofits", disbursement.lines);
+    }
     if anchors > 0 {
         let _ = write!(text, "\ncompared the ledger with {anchors} anchors");
     }
@@ -211,6 +218,7 @@ async fn report(
         );
     }
     let verdict = verdict(app, integrity, &ledger, lost, &receipts, &pictures, &directory)
+        .and_then(|()| disbursement_verdict(&disbursement))
         .and_then(|()| places_verdict(&lost_places))
         .and_then(|()| damaged_verdict(&damaged));
     Ok(CheckReport {
@@ -220,6 +228,17 @@ async fn report(
         checkpoint,
         balances: ledger.balances,
     })
+}
+
+/// Returns an error if payments to nonprofits and the books differ.
+fn disbursement_verdict(disbursement: &DisbursementCheck) -> anyhow::Result<()> {
+    match disbursement.differences.as_slice() {
+        [] => Ok(()),
+        [first, ..] => bail!(
+            "disbursement differs from the ledger in {} places, the first is: {first}; export nothing, and restore the database from a backup",
+            disbursement.differences.len()
+        ),
+    }
 }
 
 fn verdict(

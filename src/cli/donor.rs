@@ -2,18 +2,25 @@
 
 use super::accounts::parse_email;
 use super::output::Output;
+use super::stdout::Stdout;
 use crate::app::App;
 use access::audit::Actor;
+use anyhow::Context;
 use clap::Subcommand;
 use giving::checkout;
 use giving::checkout::dedication::{Dedication, Notice};
 use giving::donors::{self, DonorData, DonorName};
 use giving::monthly::MonthlyGift;
 use giving::reports::Report;
+use giving::yearly::link;
 use platform::clock::rfc3339;
 use platform::email_address::EmailAddress;
 use platform::mail::store::QueuedEmail;
 use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// How long the link in a statement works.
+const LINK_MILLIS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 #[derive(Subcommand)]
 pub(super) enum Donor {
@@ -23,6 +30,19 @@ pub(super) enum Donor {
         /// The email address of the donor
         #[arg(value_name = "EMAIL")]
         email: String,
+    },
+    /// Print what a donor gave in a year, for taxes, with a link for the donor
+    #[command(after_help = "Example:\n  causeway donor statement ada@example.org --year 2026")]
+    Statement {
+        /// The email address of the donor
+        #[arg(value_name = "EMAIL")]
+        email: String,
+        /// The year, in the time zone of the operator
+        #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(i16).range(1_970..=9_998))]
+        year: i16,
+        /// Write CSV
+        #[arg(long)]
+        csv: bool,
     },
     /// Erase the name, email address and messages of a donor, and cancel monthly gifts; the ledger and all totals stay as they are
     #[command(after_help = "Example:\n  causeway donor forget ada@example.org")]
@@ -37,6 +57,9 @@ impl Donor {
     pub(super) async fn run(self, app: &App, output: Output) -> anyhow::Result<()> {
         match self {
             Donor::Export { email } => export(app, output, &parse_email(&email)?).await,
+            Donor::Statement { email, year, csv } => {
+                statement(app, output, (&parse_email(&email)?, year), csv).await
+            }
             Donor::Forget { email } => forget(app, output, &parse_email(&email)?).await,
         }
     }
@@ -46,6 +69,67 @@ async fn export(app: &App, output: Output, email: &EmailAddress) -> anyhow::Resu
     let data = donors::export(app.settlement(), email, Actor::Command).await?;
     let value = to_json(app, email, &data);
     output.print(&value, || format!("{value:#}"))
+}
+
+async fn statement(
+    app: &App,
+    output: Output,
+    (email, year): (&EmailAddress, i16),
+    csv: bool,
+) -> anyhow::Result<()> {
+    let found = app.yearly_statements().find(email, year).await?;
+    if csv {
+        return Stdout::print(found.to_csv().trim_end())
+            .context("could not write to standard output; check where it goes");
+    }
+    let items = found.items.iter().map(|item| {
+        let parts = item.parts.iter().map(|part| {
+            json!({
+                "donee": part.donee,
+                "ein": part.ein,
+                "meantFor": part.meant_for,
+                "taxDeductible": part.is_deductible,
+                "amount": part.amount.get(),
+            })
+        });
+        json!({
+            "id": item.donation,
+            "date": item.date,
+            "paidAt": rfc3339(item.paid_at),
+            "amount": item.amount.get(),
+            "left": item.left.get(),
+            "livemode": !item.is_test,
+            "parts": parts.collect::<Vec<_>>(),
+        })
+    });
+    let donees = found
+        .donees
+        .iter()
+        .map(|(name, ein, amount)| json!({"name": name, "ein": ein, "amount": amount.get()}));
+    let token = link::token(&app.secret, email, app.clock.millis() + LINK_MILLIS);
+    let url = format!("{}{}", app.site.public_url, link::path(&token, year));
+    let value = json!({
+        "email": email.as_str(),
+        "year": year,
+        "donations": items.collect::<Vec<_>>(),
+        "donees": donees.collect::<Vec<_>>(),
+        "total": found.total.get(),
+        "url": url,
+    });
+    output.print(&value, || {
+        let mut text = format!("{email} gave {} in {year}", found.total);
+        for item in &found.items {
+            for part in &item.parts {
+                let _ = write!(
+                    text,
+                    "\n  {}  {}  {} (EIN {})",
+                    item.date, part.amount, part.donee, part.ein
+                );
+            }
+        }
+        let _ = write!(text, "\nFor the donor, for 30 days: {url}");
+        text
+    })
 }
 
 async fn forget(app: &App, output: Output, email: &EmailAddress) -> anyhow::Result<()> {

@@ -6,6 +6,7 @@ mod backup;
 mod blobs;
 mod check;
 mod completions;
+mod disburse;
 mod doctor;
 mod donation;
 mod donor;
@@ -22,6 +23,7 @@ mod listen;
 mod matching;
 mod mcp;
 mod output;
+mod payee;
 mod payments;
 mod reports;
 mod restore;
@@ -112,6 +114,12 @@ enum Command {
     /// Compare the ledger with the payment provider, and explain differences
     #[command(subcommand)]
     Payments(payments::Payments),
+    /// Pass money on to nonprofits: see what is owed, prepare, approve and export batches, and mark payments
+    #[command(subcommand)]
+    Disburse(disburse::Disburse),
+    /// Import and list how nonprofits are paid
+    #[command(subcommand)]
+    Payee(payee::Payee),
     /// List or erase what is stored about a donor
     #[command(subcommand)]
     Donor(donor::Donor),
@@ -239,6 +247,8 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Donation(donation) => Box::pin(donation.run(&app, output)).await,
             Command::Ledger(ledger) => ledger.run(&app).await,
             Command::Payments(payments) => Box::pin(payments.run(&app, output)).await,
+            Command::Disburse(disburse) => Box::pin(disburse.run(&app, output)).await,
+            Command::Payee(payee) => Box::pin(payee.run(&app, output)).await,
             Command::Donor(donor) => donor.run(&app, output).await,
             Command::Fundraiser(fundraiser) => fundraiser.run(&app, output).await,
             Command::Report(report) => report.run(&app, output).await,

@@ -73,7 +73,7 @@ impl Serve {
 
     pub(super) async fn run(&self, overrides: Overrides) -> anyhow::Result<()> {
         let demo = if self.empty { Demo::None } else { Demo::Directory };
-        run_server(overrides, demo).await
+        Box::pin(run_server(overrides, demo)).await
     }
 }
 

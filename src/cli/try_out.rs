@@ -27,6 +27,6 @@ impl Try {
             allows_private_webhooks: true,
             ..Overrides::default()
         };
-        run_server(overrides, Demo::WithKeys).await
+        Box::pin(run_server(overrides, Demo::WithKeys)).await
     }
 }

@@ -34,6 +34,7 @@ fn flatten(section: &str, table: &Map<String, Value>, into: &mut BTreeMap<(Strin
     for (name, value) in table {
         match &value.kind {
             ValueKind::Table(inner) if section.is_empty() => flatten(name, inner, into),
+            ValueKind::Table(inner) => flatten(&format!("{section}.{name}"), inner, into),
             kind => {
                 if let Ok(text) = to_toml(kind) {
                     into.insert((section.to_owned(), name.clone()), text);

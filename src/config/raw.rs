@@ -39,6 +39,7 @@ pub(super) struct RawConfig {
     pub mail: RawMail,
     pub giving: RawGiving,
     pub recipient: RawRecipient,
+    pub disburse: RawDisburse,
     pub stripe: RawStripe,
     pub checkout: CheckoutSettings,
     pub fundraisers: FundraiserSettings,
@@ -67,6 +68,7 @@ pub(super) struct RawGiving {
     pub max_declines_per_nonprofit: u32,
     pub max_declines: u32,
     pub proof_bits: u32,
+    pub statements: String,
     pub link_secret: String,
     pub link_secret_file: String,
 }
@@ -76,6 +78,25 @@ pub(super) struct RawRecipient {
     pub legal_name: String,
     pub ein: String,
     pub address: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawDisburse {
+    /// In cents.
+    pub minimum: i64,
+    pub hold_days: u32,
+    pub change_hold_days: u32,
+    pub max_days: u32,
+    pub second_operator: bool,
+    pub ach: RawAch,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawAch {
+    pub destination: String,
+    pub origin: String,
+    pub company_id: String,
+    pub company_name: String,
 }
 
 #[derive(Deserialize)]

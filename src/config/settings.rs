@@ -13,6 +13,7 @@ use giving::checkout::CheckoutSettings;
 use giving::checkout::amounts::AmountLimits;
 use giving::checkout::fee::Fee;
 use giving::checkout::receipt::Donee;
+use giving::disbursement::DisburseSettings;
 use giving::fundraisers::review::FundraiserSettings;
 use giving::guard::GuardSettings;
 use giving::ledger::anchors::AnchorSettings;
@@ -70,6 +71,10 @@ pub struct Config {
     pub fee: Fee,
     /// Who pays the fees of Stripe.
     pub fees_paid_by: FeesPaidBy,
+    /// When nonprofits are paid, and how.
+    pub disburse: DisburseSettings,
+    /// Whether donors get an email with their yearly statement in January.
+    pub yearly_statements: bool,
     /// When donors are asked to prove that they do not try out stolen cards.
     pub guard: GuardSettings,
     /// The amounts that people can give.

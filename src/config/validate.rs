@@ -2,8 +2,8 @@
 
 use crate::config::accent_color::AccentColor;
 use crate::config::raw::{
-    RawAccounts, RawConfig, RawDatabase, RawGiving, RawImport, RawMail, RawRecipient, RawRedis, RawServe,
-    RawSite, RawStripe, RawTelemetry,
+    RawAccounts, RawConfig, RawDatabase, RawDisburse, RawGiving, RawImport, RawMail, RawOrigins, RawRecipient,
+    RawRedis, RawServe, RawSite, RawStripe, RawTelemetry,
 };
 use crate::config::settings::{
     AdmissionSettings, AvailabilitySettings, Config, ImportSettings, LogSettings, SearchSettings,
@@ -19,6 +19,8 @@ use giving::books::FeesPaidBy;
 use giving::checkout::amounts::AmountLimits;
 use giving::checkout::fee::Fee;
 use giving::checkout::receipt::Donee;
+use giving::disbursement::bank_account::RoutingNumber;
+use giving::disbursement::{AchSettings, DisburseSettings};
 use giving::guard::GuardSettings;
 use giving::ledger::anchors::AnchorSettings;
 use giving::providers::stripe::settings::{API_BASE, StripeSettings};
@@ -28,6 +30,7 @@ use jiff::tz::TimeZone;
 use listener::{ServeSettings, parse_network};
 use platform::email_address::{EmailAddress, domain_to_ascii};
 use platform::mail::{Delivery, MailSettings};
+use platform::money::Cents;
 use platform::public_url::PublicUrl;
 use platform::redis::{RedisSettings, Servers};
 use platform::secret;
@@ -105,19 +108,15 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         recipient,
         fee: Fee::parse(&raw.giving.fee)?,
         fees_paid_by: fees_paid_by(&raw.giving.fees_paid_by)?,
+        disburse: disburse(&raw.disburse)?,
+        yearly_statements: yearly_statements(&raw.giving.statements)?,
         guard: guard(&raw.giving)?,
         amounts: AmountLimits::new(raw.giving.min_amount, raw.giving.max_amount)?,
         time_zone: time_zone(&raw.giving.time_zone)?,
         checkout: raw.checkout,
         fundraisers: raw.fundraisers,
         pictures: raw.pictures,
-        origins: OriginSettings {
-            allow_private: raw.origins.allow_private,
-            dns_server: match raw.origins.dns_server.as_str() {
-                "" => None,
-                text => Some(address("origins.dns_server", text)?),
-            },
-        },
+        origins: origins(&raw.origins)?,
         webhooks: raw.webhooks,
         outbox: raw.outbox,
         anchors: anchors(&raw.anchors)?,
@@ -126,6 +125,8 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
     })
 }
 
+/// The longest period in days.
+const MAX_DAYS: u32 = 3_650;
 /// A browser works on so many bits for minutes.
 const MAX_PROOF_BITS: u32 = 24;
 
@@ -234,6 +235,67 @@ fn recipient(
     }))
 }
 
+/// Checks when nonprofits are paid, and the settings of the bank.
+fn disburse(raw: &RawDisburse) -> anyhow::Result<DisburseSettings> {
+    let minimum = Cents::positive(raw.minimum).with_context(|| {
+        format!(
+            "disburse.minimum is {}; set it to a number of cents greater than zero",
+            raw.minimum
+        )
+    })?;
+    let days = [
+        ("disburse.hold_days", raw.hold_days),
+        ("disburse.change_hold_days", raw.change_hold_days),
+        ("disburse.max_days", raw.max_days),
+    ];
+    for (name, days) in days {
+        if days > MAX_DAYS {
+            bail!("{name} is {days}; set it to {MAX_DAYS} or less");
+        }
+    }
+    let ach = &raw.ach;
+    // A variable of the environment with digits is read as a number, which has no zeros in front.
+    let destination = match ach.destination.trim() {
+        "" => String::new(),
+        text => format!("{text:0>9}"),
+    };
+    if !destination.is_empty()
+        && let Err(problem) = RoutingNumber::parse(&destination)
+    {
+        bail!("disburse.ach.destination is not the routing number of a bank: {problem}");
+    }
+    for (name, text, max) in [
+        ("disburse.ach.origin", &ach.origin, 10),
+        ("disburse.ach.company_id", &ach.company_id, 10),
+        ("disburse.ach.company_name", &ach.company_name, 23),
+    ] {
+        if text.trim().len() > max || !text.is_ascii() {
+            bail!("{name} is longer than {max} plain characters; set it to what your bank prescribes");
+        }
+    }
+    Ok(DisburseSettings {
+        minimum,
+        hold_days: raw.hold_days,
+        change_hold_days: raw.change_hold_days,
+        max_days: raw.max_days,
+        second_operator: raw.second_operator,
+        ach: AchSettings {
+            destination,
+            origin: ach.origin.trim().to_owned(),
+            company_id: ach.company_id.trim().to_owned(),
+            company_name: ach.company_name.trim().to_owned(),
+        },
+    })
+}
+
+fn yearly_statements(text: &str) -> anyhow::Result<bool> {
+    match text.trim() {
+        "january" => Ok(true),
+        "off" => Ok(false),
+        other => bail!("giving.statements is {other:?}; set it to january or off"),
+    }
+}
+
 /// Checks the caps on declined payments.
 fn guard(raw: &RawGiving) -> anyhow::Result<GuardSettings> {
     if raw.proof_bits > MAX_PROOF_BITS {
@@ -248,6 +310,17 @@ fn guard(raw: &RawGiving) -> anyhow::Result<GuardSettings> {
         per_nonprofit: raw.max_declines_per_nonprofit,
         in_all: raw.max_declines,
         proof_bits: raw.proof_bits,
+    })
+}
+
+/// Checks how the proof of an origin is found.
+fn origins(raw: &RawOrigins) -> anyhow::Result<OriginSettings> {
+    Ok(OriginSettings {
+        allow_private: raw.allow_private,
+        dns_server: match raw.dns_server.as_str() {
+            "" => None,
+            text => Some(address("origins.dns_server", text)?),
+        },
     })
 }
 

@@ -15,8 +15,10 @@ use directory::ResolveError;
 use directory::nonprofits::ein::Ein;
 use directory::query::near::NearError;
 use giving::books::BooksError;
+use giving::disbursement::DisburseError;
 use giving::donations::DonationError;
 use giving::payments::error::PaymentError;
+use giving::yearly::YearlyError;
 use platform::field_error::FieldError;
 use serde::Serialize;
 use serde_json::Value;
@@ -378,6 +380,32 @@ impl From<PaymentError> for Error {
             }
             error => {
                 tracing::error!(%error, "a payment could not be handled");
+                Error::Internal
+            }
+        }
+    }
+}
+
+impl From<DisburseError> for Error {
+    fn from(error: DisburseError) -> Error {
+        match error {
+            DisburseError::Store(error) | DisburseError::Books(BooksError::Store(error)) => {
+                Error::of_store(&error.0)
+            }
+            error => {
+                tracing::error!(%error, "a step of disbursement failed");
+                Error::Internal
+            }
+        }
+    }
+}
+
+impl From<YearlyError> for Error {
+    fn from(error: YearlyError) -> Error {
+        match error {
+            YearlyError::Store(error) => Error::of_store(&error),
+            YearlyError::Overflow(error) => {
+                tracing::error!(%error, "the sum of a statement is too large");
                 Error::Internal
             }
         }

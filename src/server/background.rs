@@ -132,6 +132,8 @@ async fn run_with_store(app: &App) {
         keep_monthly_gifts(app),
         remove_unpaid_donations(app),
         clean_up_guard(app),
+        collect_owed(app),
+        queue_yearly_statements(app),
         fan_out_events(app),
         send_events(app),
         clean_up_events(app)
@@ -473,6 +475,33 @@ async fn keep_monthly_gifts(app: &App) {
         let renewed = app.settlement().renew_test_gifts().await.map_err(Into::into);
         let sent = app.settlement().send_monthly_notices().await.map_err(Into::into);
         health.record(&renewed.and(sent));
+    }
+}
+
+/// Collects what new entries of the books owe to nonprofits, for the metrics and the list of what needs attention.
+async fn collect_owed(app: &App) {
+    let mut ticks = every(CHECK_INTERVAL);
+    let mut health = JobHealth::new(app, "disbursement");
+    loop {
+        ticks.tick().await;
+        health.record(&app.disbursements().refresh_owed().await.map_err(Into::into));
+    }
+}
+
+/// Queues the emails with yearly statements in January.
+async fn queue_yearly_statements(app: &App) {
+    if !app.config.yearly_statements {
+        return;
+    }
+    let mut ticks = every(CLEANUP_INTERVAL);
+    let mut health = JobHealth::new(app, "yearly statements");
+    loop {
+        ticks.tick().await;
+        let queued = app.yearly_statements().queue_emails().await;
+        if let Ok(emails @ 1..) = queued {
+            tracing::info!(emails, "queued emails with yearly statements");
+        }
+        health.record(&queued.map(drop));
     }
 }
 

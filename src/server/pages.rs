@@ -5,9 +5,10 @@ use crate::app::admission::Cost;
 use crate::dashboard::fundraisers as own_fundraisers;
 use crate::dashboard::operator::{account as operator_account, key as operator_key, pages as operator_lists};
 use crate::dashboard::operator::{
-    design as operator_design, donation as operator_donation, donations as operator_donations,
-    fundraisers as operator_fundraisers, home as operator_home, money as operator_money,
-    monthly as operator_monthly, nonprofit as operator_nonprofit, origins as operator_origins,
+    design as operator_design, disburse as operator_disburse, disburse_batch as operator_batch,
+    donation as operator_donation, donations as operator_donations, fundraisers as operator_fundraisers,
+    home as operator_home, money as operator_money, monthly as operator_monthly,
+    nonprofit as operator_nonprofit, origins as operator_origins, payees as operator_payees,
     reports as operator_reports, search as operator_search, webhooks as operator_webhooks,
 };
 use crate::dashboard::origins;
@@ -20,7 +21,9 @@ use crate::site::embed::pages as embed;
 use crate::site::{
     causes, crawlers, developers, feeds, home, legal, profile, report, results, search, sitemaps,
 };
-use crate::site::{correct, fundraiser, fundraiser_proof, fundraisers, monthly, receipts};
+use crate::site::{
+    correct, disbursement, fundraiser, fundraiser_proof, fundraisers, monthly, receipts, statement,
+};
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
@@ -319,6 +322,33 @@ fn operator_money() -> Router<App> {
             "/dashboard/operator/donations/{id}/refund",
             form(operator_donation::donation, operator_donation::refund),
         )
+        .route("/dashboard/operator/disburse", get(operator_disburse::overview))
+        .route(
+            "/dashboard/operator/disburse/prepare",
+            form(operator_disburse::overview, operator_disburse::prepare),
+        )
+        .route(
+            "/dashboard/operator/disburse/reassign",
+            form(operator_disburse::reassign_page, operator_disburse::reassign),
+        )
+        .route("/dashboard/operator/disburse/{batch}", get(operator_batch::batch))
+        .route(
+            "/dashboard/operator/disburse/{batch}/approve",
+            form(operator_batch::batch, operator_batch::approve),
+        )
+        .route(
+            "/dashboard/operator/disburse/{batch}/export",
+            form(operator_batch::batch, operator_batch::export),
+        )
+        .route(
+            "/dashboard/operator/disburse/{batch}/{line}",
+            form(operator_batch::line, operator_batch::mark),
+        )
+        .route("/dashboard/operator/payees", get(operator_payees::list))
+        .route(
+            "/dashboard/operator/payees/edit",
+            form(operator_payees::edit_page, operator_payees::edit),
+        )
         .route("/dashboard/operator/monthly", get(operator_monthly::list))
         .route("/dashboard/operator/money", get(operator_money::overview))
         .route(
@@ -380,6 +410,8 @@ fn public() -> Router<App> {
         )
         .route("/{slug}/fundraiser", get(former_urls::start_fundraiser))
         .route("/donations/receipts", form(receipts::receipts, receipts::send))
+        .route("/donations/statement", get(statement::statement))
+        .route("/disbursements/{batch}/{line}", get(disbursement::statement))
         .route("/donations/monthly", form(monthly::gift, monthly::change))
         .route(
             "/donations/{id}",

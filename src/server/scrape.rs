@@ -3,6 +3,7 @@
 //! A metric of a part that is not configured is not exported, so that no alert mistakes it for an outage.
 
 use crate::app::App;
+use giving::disbursement::batches::store as batches;
 use giving::guard;
 use giving::monthly::{State, store as monthly};
 use giving::payments::store as payments;
@@ -14,6 +15,7 @@ use tokio::time::timeout;
 /// How long a scrape waits for the store. Metrics matter most when all connections are in use.
 const STORE_TIMEOUT: Duration = Duration::from_millis(500);
 
+const DAY_MILLIS: f64 = 86_400_000.0;
 const HOUR_MILLIS: i64 = 60 * 60 * 1_000;
 
 /// Returns the metrics of the server.
@@ -74,6 +76,15 @@ pub async fn scrape(app: &App) -> String {
                 State::Paused | State::Canceled => {}
             }
         }
+    }
+    let disbursements = app.disbursements();
+    if app.payments().is_some()
+        && let Ok(Ok(owed)) = timeout(STORE_TIMEOUT, batches::sum_open(&app.db, disbursements.mode)).await
+    {
+        let payments = &metrics.payments;
+        payments.owed_cents.set(owed.amount.get() as f64);
+        let age = owed.oldest_at.map_or(0, |at| app.clock.millis() - at);
+        payments.oldest_unpaid_days.set(age as f64 / DAY_MILLIS);
     }
     if let Ok(disk) = statvfs(&app.config.data) {
         metrics.disk.available.set((disk.f_bavail * disk.f_frsize) as f64);

@@ -17,20 +17,17 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, REFERRER_POLICY};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
-use base64::Engine;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use giving::checkout::receipt::format_date;
 use giving::checkout::{Donation, State as DonationState, store};
 use giving::donations::store as recorded;
 use giving::ledger::store as ledger;
+use giving::yearly::link;
 use ipnet::IpNet;
 use platform::email_address::EmailAddress;
 use platform::mail::Email;
 
 /// The path of the form.
 pub const PATH: &str = "/donations/receipts";
-/// The purpose of the signature of a link.
-const PURPOSE: &str = "receipts link";
 /// How long a link works.
 const LINK_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 const ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
@@ -41,6 +38,8 @@ struct ReceiptsPage {
     layout: Layout,
     email: String,
     donations: Vec<Row>,
+    /// The years in which something was given, and where their statements are.
+    statements: Vec<(i16, String)>,
 }
 
 /// A donation and where its receipt is.
@@ -66,7 +65,7 @@ pub async fn receipts(State(app): State<App>, RawQuery(query): RawQuery) -> Resu
                 .into_response()
         });
     };
-    let Some(email) = parse_token(&app, &token) else {
+    let Some(email) = link::parse(&app.secret, &token, app.clock.millis()) else {
         let page = FormPage::without_form(layout, t.stale_title).lead(t.stale);
         return Ok((StatusCode::NOT_FOUND, page.link(PATH, t.again)).into_response());
     };
@@ -77,7 +76,12 @@ pub async fn receipts(State(app): State<App>, RawQuery(query): RawQuery) -> Resu
             donations.push(Row::load(&app, donation).await?);
         }
     }
+    let years = app.yearly_statements().find(&email, i16::MIN).await?.years;
     let page = ReceiptsPage {
+        statements: years
+            .into_iter()
+            .map(|year| (year, link::path(&token, year)))
+            .collect(),
         email: email.to_string(),
         donations,
         layout,
@@ -130,34 +134,12 @@ async fn send_link(app: App, email: EmailAddress, network: IpNet) {
         return;
     }
     let t = &Layout::new(Section::Other).f.receipts;
-    let token = token(&app, &email);
+    let token = link::token(&app.secret, &email, app.clock.millis() + LINK_MILLIS);
     // The token is in the query, which is never logged.
-    let link = format!("{}{PATH}?token={token}", app.site.public_url);
-    let text = fill(t.email_text, &[("link", &link)]);
+    let url = format!("{}{PATH}?token={token}", app.site.public_url);
+    let text = fill(t.email_text, &[("link", &url)]);
     app.mail
         .send(&Email::new(email.to_string(), t.email_subject, text));
-}
-
-/// Returns a token for an address that works until a certain time.
-fn token(app: &App, email: &EmailAddress) -> String {
-    let message = format!("{} {}", app.clock.millis() + LINK_MILLIS, email.normalized());
-    let signature = app.secret.sign(PURPOSE, message.as_bytes());
-    format!("{}.{signature}", BASE64_URL_SAFE_NO_PAD.encode(message))
-}
-
-/// Returns the address of a token, unless it has expired or is not one of ours.
-fn parse_token(app: &App, token: &str) -> Option<EmailAddress> {
-    let (message, signature) = token.split_once('.')?;
-    let message = BASE64_URL_SAFE_NO_PAD.decode(message).ok()?;
-    if !app.secret.is_signed(PURPOSE, &message, signature) {
-        return None;
-    }
-    let message = String::from_utf8(message).ok()?;
-    let (until, email) = message.split_once(' ')?;
-    let until: i64 = until.parse().ok()?;
-    EmailAddress::parse(email)
-        .ok()
-        .filter(|_| app.clock.millis() < until)
 }
 
 impl Row {

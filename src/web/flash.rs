@@ -84,6 +84,12 @@ flashes! {
     DifferenceExplained = difference_explained,
     RefundDone = refund_done,
     RefundAsked = refund_asked,
+    BatchPrepared = batch_prepared,
+    BatchApproved = batch_approved,
+    LineMarked = line_marked,
+    Reassigned = reassigned,
+    PayeeSaved = payee_saved,
+    PayeeChanged = payee_changed,
     AlreadyDone = already_done,
 }
 

@@ -69,6 +69,8 @@ pub struct OpenWork {
     pub money: Option<i64>,
     /// Whether donors can give every month.
     pub has_monthly: bool,
+    /// Batches that wait for their approval or export. `None` if nobody can give.
+    pub disburse: Option<i64>,
 }
 
 /// The menu of the dashboard, with the tab that is open.

@@ -134,6 +134,14 @@ pub const UNRECONCILED: Definition = gauge(
     "causeway_unreconciled_cents",
     "Amount of all unexplained differences between the payment provider and the ledger, in cents.",
 );
+pub const OWED: Definition = gauge(
+    "causeway_owed_cents",
+    "What is owed to nonprofits and in no batch, in cents.",
+);
+pub const OLDEST_UNPAID: Definition = gauge(
+    "causeway_oldest_unpaid_days",
+    "Days since the oldest donation was settled that is owed to a nonprofit and in no batch.",
+);
 pub const EVENTS_WAITING: Definition = gauge(
     "causeway_payment_events_waiting",
     "Events of the payment provider that were received and have yet to be handled.",
@@ -261,7 +269,7 @@ pub const PROCESS_START: Definition = gauge(
 );
 
 /// All metrics, in the order of the documentation.
-pub const ALL: [Definition; 58] = [
+pub const ALL: [Definition; 60] = [
     REQUESTS,
     REQUEST_SECONDS,
     REFUSALS,
@@ -287,6 +295,8 @@ pub const ALL: [Definition; 58] = [
     REFUNDS,
     REFUNDED_CENTS,
     UNRECONCILED,
+    OWED,
+    OLDEST_UNPAID,
     EVENTS_WAITING,
     DECLINED,
     HELD,

@@ -2,6 +2,7 @@
 
 use super::finding::Finding;
 use crate::config::Config;
+use access::accounts::store::summaries;
 use giving::checkout::store as checkout;
 use giving::payments::store as payments;
 use giving::providers::Provider;
@@ -18,6 +19,7 @@ const ACCOUNT: &str = "stripe";
 const CLOCK: &str = "stripe clock";
 const WEBHOOK: &str = "webhook";
 const EVENTS: &str = "events";
+const DISBURSEMENT: &str = "disbursement";
 
 /// Signatures of events are accepted for 300 seconds, and their delivery takes a part of them.
 const MAX_CLOCK_DIFFERENCE_SECONDS: i64 = 60;
@@ -55,7 +57,34 @@ pub(super) async fn examine(config: &Config, db: Option<&Db>) -> Vec<Finding> {
         Err(error) => findings.push(refused(&error)),
     }
     findings.push(events(config, db, now).await);
+    findings.push(approval(config, db).await);
     findings
+}
+
+/// Whether somebody can approve batches of payments.
+async fn approval(config: &Config, db: Option<&Db>) -> Finding {
+    if !config.disburse.second_operator {
+        return Finding::warning(
+            DISBURSEMENT,
+            "one operator alone can prepare and approve payments to nonprofits",
+            "set disburse.second_operator to true when there are two operators",
+        );
+    }
+    let operators = match db {
+        Some(db) => summaries::count_operators(db).await.unwrap_or(0),
+        None => 0,
+    };
+    if operators < 2 {
+        return Finding::warning(
+            DISBURSEMENT,
+            "payments to nonprofits need the approval of a second operator, and there is none",
+            "run causeway account operator USERNAME on; or set disburse.second_operator to false, which lets one person send money to any bank account",
+        );
+    }
+    Finding::ok(
+        DISBURSEMENT,
+        "a second operator can approve payments to nonprofits",
+    )
 }
 
 /// Whether the account can charge, and whether it charges real money.

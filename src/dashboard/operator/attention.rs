@@ -1,12 +1,13 @@
 //! What needs the attention of an operator.
 
 use crate::app::App;
-use crate::dashboard::operator::{money, monthly, webhooks};
+use crate::dashboard::operator::{disburse, money, monthly, payees, webhooks};
 use crate::http::error::Result;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::{AttentionTexts, fill};
 use directory::history::imports::store as imports;
 use giving::checkout::store as checkout;
+use giving::disbursement::batches::store as batches;
 use giving::fundraisers::store::{self as fundraisers, Listing};
 use giving::guard;
 use giving::monthly::store as monthly_gifts;
@@ -108,6 +109,7 @@ pub async fn list(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
     found.extend(list_imports(app, t).await?);
     found.extend(list_emails(app, t).await?);
     found.extend(list_payments(app, t).await?);
+    found.extend(list_disbursement(app, t).await?);
     found.extend(list_webhooks(app, t).await?);
     let reports = reports::store::count(&app.db, false).await?;
     if reports > 0 {
@@ -231,6 +233,30 @@ async fn list_payments(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> 
             item = item.detail(fill(t.disputes_due, &[("date", &money::day(app, due_by))]));
         }
         found.push(item.path(money::PATH));
+    }
+    Ok(found)
+}
+
+/// Lists batches that wait, donations that wait too long, and payees that were changed.
+async fn list_disbursement(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
+    let (now, mut found) = (app.clock.millis(), Vec::new());
+    let (drafts, approved) = batches::count_waiting(&app.db).await?;
+    for (count, text) in [(drafts, t.drafts), (approved, t.batches_approved)] {
+        if count > 0 {
+            found.push(Attention::counted(Severity::Warning, text, count).path(disburse::PATH));
+        }
+    }
+    let held = batches::count_held_payees(&app.db, now).await?;
+    if held > 0 {
+        let item = Attention::counted(Severity::Warning, t.held_payees, held);
+        found.push(item.detail(t.held_payees_about).path(payees::PATH));
+    }
+    let disbursements = app.disbursements();
+    let oldest = batches::sum_open(&app.db, disbursements.mode).await?.oldest_at;
+    if let Some(at) = oldest.filter(|at| *at < now - app.config.disburse.max_millis()) {
+        let days = app.config.disburse.max_days.to_string();
+        let item = Attention::new(Severity::Problem, fill(t.overdue, &[("days", &days)]));
+        found.push(item.when(at, now).path(disburse::PATH));
     }
     Ok(found)
 }

@@ -4,6 +4,8 @@
 pub mod account;
 pub mod attention;
 pub mod design;
+pub mod disburse;
+pub mod disburse_batch;
 pub mod donation;
 pub mod donations;
 pub mod fundraisers;
@@ -17,6 +19,7 @@ pub mod nav;
 pub mod nonprofit;
 pub mod origins;
 pub mod pages;
+pub mod payees;
 pub mod reason;
 pub mod reports;
 pub mod search;

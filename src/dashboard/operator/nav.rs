@@ -5,8 +5,10 @@ use crate::http::error::Result;
 use crate::web::Layout;
 use crate::web::layout::{OpenWork, Tab};
 use access::sessions::SignedIn;
+use giving::disbursement::batches::store as batches;
 use giving::fundraisers::store::{self as fundraisers, Listing};
 use giving::payments::store as payments;
+use giving::providers::Provider;
 use giving::reports;
 
 /// Returns the layout of an operator page.
@@ -18,12 +20,19 @@ pub async fn with_menu(app: &App, layout: Layout, user: &SignedIn) -> Result<Lay
         }
         None => None,
     };
+    let disburse = if app.config.giving == Provider::Off {
+        None
+    } else {
+        let (drafts, approved) = batches::count_waiting(&app.db).await?;
+        Some(drafts + approved)
+    };
     let mut layout = layout.with_menu(user, Tab::Operator);
     layout.open_work = OpenWork {
         reviews: fundraisers::count(&app.db, Listing::InReview).await?,
         reports: reports::store::count(&app.db, false).await?,
         money,
         has_monthly: app.config.giving.offers_monthly(),
+        disburse,
     };
     Ok(layout)
 }
