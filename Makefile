@@ -12,7 +12,7 @@ LOAD = target/release/causeway-load
 
 SCRIPTS = .ci/run $(wildcard tests/*.sh clients/*.sh deploy/*.sh deploy/debian/*.sh) $(addprefix deploy/debian/,postinst prerm postrm)
 
-.PHONY: help run build test test-quick cluster faults fault-ledger fault-journal fault-webhooks fault-backup fault-payments hostile card-testing fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-generators test-docs test-reconcile clients test-mcp test-properties test-doubles
+.PHONY: help run build test test-quick cluster faults fault-ledger fault-journal fault-webhooks fault-backup fault-payments fault-disburse hostile card-testing fuzz-api check-deploy screenshots lighthouse lint lint-code lint-openapi fmt openapi bench bench-import bench-returns bench-details deny deb test-deb test-clients test-generators test-docs test-reconcile clients test-mcp test-properties test-doubles
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -77,6 +77,10 @@ fault-payments: ## Kill servers and a simulated Stripe while eight donors pay: R
 	cargo build --workspace --bin stripe-simulator
 	CAUSEWAY_PAYMENT_ROUNDS=$(or $(ROUNDS),500) tests/with-services.sh \
 	    cargo test --workspace --test faults payments:: -- --nocapture --test-threads 1
+
+fault-disburse: ## Kill commands that prepare, approve, export and mark payments: ROUNDS=200 on each database
+	CAUSEWAY_DISBURSE_ROUNDS=$(or $(ROUNDS),200) tests/with-services.sh \
+	    cargo test --workspace --test faults disbursement:: -- --nocapture --test-threads 1
 
 test-properties: ## Try the laws of the ledger, the books and payments with many cases; takes hours: CASES=100000
 	CAUSEWAY_TEST_CASES=$(or $(CASES),100000) cargo test --release --package giving --lib -- property_tests:: webhooks::schedule::

@@ -227,6 +227,8 @@ async fn every_exported_metric_is_defined(world: &World) {
     for gauge in [
         &metrics.emails.waiting,
         &metrics.payments.unreconciled_cents,
+        &metrics.payments.owed_cents,
+        &metrics.payments.oldest_unpaid_days,
         &metrics.payments.waiting_events,
         &metrics.payments.unanswered_disputes,
         &metrics.payments.monthly_active,

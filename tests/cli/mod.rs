@@ -8,6 +8,7 @@ mod check;
 mod checkpoints;
 mod database;
 pub mod directory;
+mod disburse;
 mod doctor;
 mod donation;
 mod donor;

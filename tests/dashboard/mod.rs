@@ -4,6 +4,7 @@ pub mod visitor;
 
 mod accounts;
 mod bad_input;
+mod disburse;
 mod donation_export;
 mod email_change;
 mod fundraiser_form;

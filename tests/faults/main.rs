@@ -3,6 +3,7 @@
 //! Every test that makes random choices prints its seed and accepts it again as `CAUSEWAY_FAULT_SEED`.
 //! `CAUSEWAY_FAULT_ROUNDS` sets how often an import is killed, `CAUSEWAY_LEDGER_ROUNDS` how often a server that writes to
 //! the ledger is killed, `CAUSEWAY_WEBHOOK_ROUNDS` how often one that sends events, after `CAUSEWAY_WEBHOOK_EVENTS` changes each, to `CAUSEWAY_WEBHOOK_ENDPOINTS` endpoints,
+//! `CAUSEWAY_DISBURSE_ROUNDS` how many commands of disbursement are killed,
 //! `CAUSEWAY_PAYMENT_ROUNDS` how often servers and Stripe are killed while donors pay,
 //! `CAUSEWAY_BACKUP_ROUNDS` how many backups are taken under writes and killed, and
 //! `CAUSEWAY_DISK_ROUNDS` how often a disk is filled. `CAUSEWAY_FAULT_SIZE` multiplies the rows of some of them. Targets of the
@@ -24,6 +25,7 @@ mod concurrent;
 mod damaged_ledger;
 mod damaged_snapshot;
 mod database;
+mod disbursement;
 mod disconnect;
 mod donations;
 mod failing_disk;

@@ -31,3 +31,4 @@ mod share_pictures;
 mod shared_limits;
 mod sitemaps;
 mod test_mode;
+mod yearly;
