@@ -58,7 +58,7 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
     let recipient = recipient(&raw.recipient, &giving, &stripe)?;
     let serve = serve(&raw.serve)?;
     let availability = availability(&raw.serve, serve.stop_timeout)?;
-    let mail = mail(&raw.mail)?;
+    let mail = mail(&raw.mail, &raw.site.name)?;
     let is_postgres = |url: &str| url.starts_with("postgres://") || url.starts_with("postgresql://");
     let url = raw.database_url.trim();
     if !url.is_empty() && !is_postgres(url) {
@@ -366,7 +366,7 @@ fn site(raw: &RawSite) -> anyhow::Result<SiteSettings> {
     })
 }
 
-fn mail(raw: &RawMail) -> anyhow::Result<MailSettings> {
+fn mail(raw: &RawMail, site: &str) -> anyhow::Result<MailSettings> {
     let delivery = match raw.smtp_url.trim() {
         "" => Delivery::Folder,
         "off" => Delivery::Off,
@@ -379,11 +379,13 @@ fn mail(raw: &RawMail) -> anyhow::Result<MailSettings> {
     };
     let from = raw.from.parse().map_err(|_| {
         anyhow::anyhow!(
-            "mail.from is {:?}; set it to a sender such as Causeway <no-reply@example.org>",
+            "mail.from is {:?}; set it to an address such as no-reply@example.org",
             raw.from
         )
     })?;
-    Ok(MailSettings { delivery, from })
+    let mut settings = MailSettings { delivery, from };
+    settings.from.name.get_or_insert_with(|| site.trim().to_owned());
+    Ok(settings)
 }
 
 fn import(raw: &RawImport) -> anyhow::Result<ImportSettings> {
