@@ -51,8 +51,7 @@ const LIST_DUE: &str = "select id, sequence, attempts from webhook_deliveries wh
 const FIND_OLDEST: &str = "select id, sequence, attempts, due_at from webhook_deliveries where endpoint_id = $1 \
      and due_at is not null order by sequence limit 1";
 const LEASE: &str = "update webhook_deliveries set lease = $2, due_at = $3 where id = $1";
-const REPLACE_LEASES: &str =
-    "update webhook_deliveries set lease = $2 where subject = $1 and due_at is not null and lease is not null";
+const REPLACE_LEASES: &str = "update webhook_deliveries set lease = $2 where subject = $1 and due_at is not null and lease is not null";
 const FIND_NEXT_DUE: &str = "select due_at from webhook_deliveries where endpoint_id = $1 and due_at is not null order by due_at limit 1";
 const FIND_NEXT_LAPSE: &str = "select due_at from webhook_deliveries where endpoint_id = $1 and lease is not null order by due_at limit 1";
 const FIND_LEASED: &str = "select subject, attempts, coalesce(lease = $2, false) from webhook_deliveries \
