@@ -14,7 +14,9 @@ pub fn named_causes<'c>(text: &str, causes: &'c Causes) -> Vec<&'c Cause> {
         let of_cause = [cause.title.as_str(), &cause.name].map(telling_words);
         let named = of_cause.iter().find_map(|of_cause| find_all(of_cause, &words));
         if let Some(positions) = named {
-            positions.iter().for_each(|position| is_named[*position] = true);
+            for position in positions {
+                is_named[position] = true;
+            }
             found.push(cause);
         }
     }
