@@ -237,7 +237,7 @@ impl Documentation {
 
     /// `GET /developers` and `GET /developers/{page}`
     async fn guide(&self, app: &App, slug: &str, headers: &HeaderMap) -> Result<Response> {
-        if slug.ends_with(".md") {
+        if slug.contains('.') {
             let guide = self.guides.iter().find(|guide| guide.markdown_name() == slug);
             return Ok(text_response(
                 MARKDOWN,
