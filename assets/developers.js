@@ -75,3 +75,56 @@ form?.addEventListener('submit', async (event) => {
     show('status', failed);
   }
 });
+
+// Shows results under the search field while somebody types. Without this script, the form leads to a page of results.
+const docsSearch = document.querySelector('.docs-search');
+if (docsSearch) {
+  const input = docsSearch.elements.q;
+  const panel = document.createElement('div');
+  const status = document.createElement('p');
+  const list = document.createElement('ul');
+  panel.className = 'docs-live';
+  status.className = 'small soft';
+  status.setAttribute('role', 'status');
+  panel.append(status, list);
+  docsSearch.after(panel);
+  let pending;
+
+  const row = ({ url, page, title }) => {
+    const item = document.createElement('li');
+    const link = document.createElement('a');
+    link.href = url;
+    link.textContent = title;
+    if (page !== title) {
+      const about = document.createElement('span');
+      about.className = 'small soft second-line';
+      about.textContent = page;
+      link.append(about);
+    }
+    item.append(link);
+    return item;
+  };
+  const clear = () => { status.textContent = ''; list.replaceChildren(); };
+
+  input.addEventListener('input', async () => {
+    // Nobody waits for the results of what was typed before.
+    pending?.abort();
+    const { signal } = pending = new AbortController();
+    const text = input.value.trim();
+    if (!text) return clear();
+    try {
+      const response = await fetch('/developers/search.json?q=' + encodeURIComponent(text), { signal, credentials: 'omit' });
+      if (!response.ok) return;
+      const found = await response.json();
+      if (signal.aborted) return;
+      list.replaceChildren(...found.results.map(row));
+      status.textContent = found.status;
+    } catch { /* The form still works. */ }
+  });
+  input.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !list.children.length) return;
+    event.preventDefault();
+    pending?.abort();
+    clear();
+  });
+}

@@ -22,7 +22,7 @@ for (const input of document.querySelectorAll('input[data-live]')) {
     role: 'combobox', 'aria-autocomplete': 'list', 'aria-controls': list.id, 'aria-expanded': 'false',
   })) input.setAttribute(name, value);
 
-  let requested = 0, shown = 0, selected = -1, isDismissed = false, statusTimer;
+  let pending, selected = -1, isDismissed = false, statusTimer;
 
   const open = (isOpen) => {
     list.hidden = !isOpen;
@@ -83,18 +83,17 @@ for (const input of document.querySelectorAll('input[data-live]')) {
   };
 
   input.addEventListener('input', async () => {
-    const number = ++requested;
+    // Nobody waits for the results of what was typed before.
+    pending?.abort();
+    const { signal } = pending = new AbortController();
     isDismissed = false;
     const text = input.value.trim();
-    if (!text) { shown = number; status.textContent = ''; return open(false); }
+    if (!text) { status.textContent = ''; list.replaceChildren(); return open(false); }
     try {
-      const response = await fetch(input.dataset.live + '?q=' + encodeURIComponent(text));
+      const response = await fetch(input.dataset.live + '?q=' + encodeURIComponent(text), { signal });
       if (!response.ok) return;
       const { nonprofits } = await response.json();
-      // Ignore a response that arrives after a newer one.
-      if (number <= shown) return;
-      shown = number;
-      show(nonprofits);
+      if (!signal.aborted) show(nonprofits);
     } catch { /* The form still works. */ }
   });
 

@@ -4,6 +4,7 @@ pub mod admission;
 pub mod answer_cache;
 pub mod availability;
 pub mod bulk_work;
+pub mod compressible_text;
 pub mod event_json;
 pub mod failing_jobs;
 pub mod metrics;
@@ -23,6 +24,7 @@ use crate::app::admission::AdmissionControl;
 use crate::app::answer_cache::AnswerCache;
 use crate::app::availability::{Availability, NOTED_CLOCK_SKEW_MILLIS, Readiness};
 use crate::app::bulk_work::BulkWork;
+use crate::app::compressible_text::CompressibleText;
 use crate::app::failing_jobs::FailingJobs;
 use crate::app::metrics::Metrics;
 use crate::app::nonprofit_json::NonprofitJson;
@@ -93,7 +95,7 @@ use platform::secret::StoreSecret;
 use arc_swap::ArcSwap;
 use axum::body::Bytes;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -180,8 +182,10 @@ pub struct Caches {
     /// Response bodies of the details route, by the identifier as it was sent.
     pub details: AnswerCache<Bytes>,
     /// Rendered pages that depend on the directory alone: profiles by their slug, others by their path.
-    pub pages: AnswerCache<Bytes>,
+    pub pages: AnswerCache<CompressibleText>,
     pub home_page: PageCache<()>,
+    /// The description of the API with the URL of this server, and its entity tag.
+    pub openapi: OnceLock<(CompressibleText, String)>,
     /// The pages of `/fundraisers`, by their order and number.
     pub fundraiser_lists: PageCache<(Order, u64)>,
     pub share_cards: ShareCards,
@@ -215,6 +219,7 @@ impl Caches {
             details: AnswerCache::new(size / 4),
             pages: AnswerCache::new(size / 2),
             home_page: PageCache::default(),
+            openapi: OnceLock::new(),
             fundraiser_lists: PageCache::default(),
             share_cards: ShareCards::default(),
             provenance: Provenance::default(),

@@ -64,7 +64,7 @@
     root.append(form);
     link.replaceWith(host);
 
-    let requested = 0, shown = 0, selected = -1, hits = [], statusTimer;
+    let pending, selected = -1, hits = [], statusTimer;
 
     const choose = (index) => {
       list.children[selected]?.setAttribute('aria-selected', 'false');
@@ -111,18 +111,17 @@
     };
 
     input.addEventListener('input', async () => {
-      const number = ++requested, text = input.value.trim();
-      if (!text) { shown = number; status.textContent = ''; hits = []; list.replaceChildren(); return open(false); }
+      // Nobody waits for the results of what was typed before.
+      pending?.abort();
+      const { signal } = pending = new AbortController(), text = input.value.trim();
+      if (!text) { status.textContent = ''; hits = []; list.replaceChildren(); return open(false); }
       const query = new URLSearchParams({ apiKey: key, take: 8 });
       if (causes) query.set('causes', causes);
       try {
-        const response = await fetch(baseUrl + '/v0.2/search/' + encodeURIComponent(text) + '?' + query, { credentials: 'omit' });
+        const response = await fetch(baseUrl + '/v0.2/search/' + encodeURIComponent(text) + '?' + query, { credentials: 'omit', signal });
         if (!response.ok) return;
         const { nonprofits } = await response.json();
-        // Ignore a response that arrives after a newer one.
-        if (number <= shown) return;
-        shown = number;
-        show(nonprofits);
+        if (!signal.aborted) show(nonprofits);
       } catch { /* The search page still works. */ }
     });
     input.addEventListener('keydown', (event) => {

@@ -6,6 +6,7 @@ use crate::api::schemas::{NearParams, PositiveInteger};
 use crate::app::App;
 use crate::app::nonprofit_json::NonprofitJson;
 use crate::http::cache::{self, IfNoneMatch};
+use crate::http::compression::json_body;
 use crate::http::error::{Error, Result};
 use crate::http::pagination::Pagination;
 use crate::http::params::{PathText, RawQuery, positive, values};
@@ -116,7 +117,7 @@ pub async fn browse(
         out.extend_from_slice(br#","pagination":"#);
         serde_json::to_writer(&mut out, &pagination).expect("numbers are plain data");
         out.push(b'}');
-        out
+        json_body(out)
     }))
 }
 
@@ -171,6 +172,6 @@ pub async fn causes(
             nonprofits: view.count_by_cause(&cause.name),
         };
         let causes = app.directory.causes().list().iter().map(cause).collect();
-        serde_json::to_vec(&CausesBody { causes }).expect("causes are plain data")
+        json_body(serde_json::to_vec(&CausesBody { causes }).expect("causes are plain data"))
     }))
 }

@@ -7,6 +7,7 @@ use crate::api::problems::{AccountProblems, CursorExpired, InvalidParameter, Not
 use crate::api::schemas::PositiveInteger;
 use crate::app::App;
 use crate::http::cache::IfNoneMatch;
+use crate::http::compression::{VARY_BY_ENCODING, accepts_gzip};
 use crate::http::credentials::Credentials;
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, positive, values};
@@ -15,7 +16,7 @@ use access::limits::call::Owner;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LINK, VARY,
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LINK, VARY,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -172,7 +173,7 @@ pub async fn export(
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
     headers.insert(ETAG, tag);
-    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    headers.insert(VARY, VARY_BY_ENCODING);
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     let cursor = HeaderValue::try_from(Cursor::of_view(&view).to_string());
     headers.insert(CHANGES_CURSOR, cursor.map_err(|_| Error::Internal)?);
@@ -198,20 +199,6 @@ fn parse_cursor(cursor: &str, state: &str, count: usize) -> Result<usize> {
         return Err(Error::ExportExpired);
     }
     if start < count { Ok(start) } else { Err(invalid()) }
-}
-
-/// Returns whether the client accepts gzip.
-fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let values = headers.get_all(ACCEPT_ENCODING).iter();
-    let mut items = values
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','));
-    items.any(|item| {
-        let (name, parameters) = item.split_once(';').unwrap_or((item, ""));
-        let weight = parameters.trim().strip_prefix("q=").map(str::trim);
-        let is_refused = weight.is_some_and(|weight| weight.parse() == Ok(0.0_f32));
-        name.trim().eq_ignore_ascii_case("gzip") && !is_refused
-    })
 }
 
 /// A part that is being sent.
@@ -406,21 +393,4 @@ fn csv_line<const N: usize>(fields: [&str; N]) -> io::Result<Vec<u8>> {
     writer
         .into_inner()
         .map_err(|error| io::Error::other(error.to_string()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn gzip_is_accepted_unless_its_weight_is_zero() {
-        let accepts = |value: &'static str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(value));
-            accepts_gzip(&headers)
-        };
-        assert!(accepts("gzip") && accepts("br, GZIP;q=0.5") && accepts("deflate,gzip"));
-        assert!(!accepts("gzip;q=0") && !accepts("br") && !accepts("") && !accepts("x-gzipped"));
-        assert!(!accepts_gzip(&HeaderMap::new()));
-    }
 }

@@ -43,7 +43,8 @@ pub struct MatchInput {
 }
 
 /// A nonprofit to find. Send what you know; a row needs a name or an EIN. The response repeats the id, which is your own.
-/// The state is a code or a name. The EIN may have a dash; a text that is not an EIN is ignored.
+/// The state is a code or a name. The EIN may have a dash; a text that is not an EIN is ignored. The website is a URL or a
+/// domain.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it only describes the rows")]
 struct MatchRowInput {
@@ -59,6 +60,8 @@ struct MatchRowInput {
     zip: MatchText,
     #[schema(inline, required = false)]
     ein: MatchText,
+    #[schema(inline, required = false)]
+    website: MatchText,
 }
 
 /// The nonprofits that rows of a list may mean.
@@ -109,7 +112,7 @@ pub struct CandidateBody<'a> {
     pub reasons: Vec<&'static str>,
 }
 
-/// Finds the nonprofits that the rows of a list mean, by EIN, name and place, with scores and reasons.
+/// Finds the nonprofits that the rows of a list mean, by EIN, name, place and website, with scores and reasons.
 #[utoipa::path(
     post,
     path = "/v0.2/match",
@@ -199,6 +202,7 @@ struct OwnedRow {
     state: String,
     zip: String,
     ein: String,
+    website: String,
 }
 
 impl OwnedRow {
@@ -209,6 +213,7 @@ impl OwnedRow {
             state: &self.state,
             zip: &self.zip,
             ein: &self.ein,
+            website: &self.website,
         }
     }
 }
@@ -286,5 +291,6 @@ fn parse_row(index: usize, row: &Value, errors: &mut Vec<FieldError>) -> OwnedRo
         state: text("state").unwrap_or_default(),
         zip: text("zip").unwrap_or_default(),
         ein: text("ein").unwrap_or_default(),
+        website: text("website").unwrap_or_default(),
     }
 }

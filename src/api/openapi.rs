@@ -6,6 +6,7 @@ use super::{
 };
 use crate::app::App;
 use crate::app::admission::Cost;
+use crate::app::compressible_text::CompressibleText;
 use crate::app::event_json::{
     DirectoryEventBody, DonationBody, FundraiserEventBody, MonthlyGiftEventBody, NonprofitEventBody,
     PingEventBody,
@@ -159,9 +160,13 @@ pub fn text() -> &'static str {
 
 /// `GET /v0.2/openapi.json`
 pub async fn openapi(State(app): State<App>, if_none_match: IfNoneMatch) -> Response {
-    let contact = app.site.urls.page("/developers");
-    let text = text().replacen("https://causeway.example/developers", &contact, 1);
-    let mut response = cache::hashed_json(&if_none_match, text.into());
+    let (text, tag) = app.caches.openapi.get_or_init(|| {
+        let contact = app.site.urls.page("/developers");
+        let text = text().replacen("https://causeway.example/developers", &contact, 1);
+        let tag = cache::hash_tag(text.as_bytes());
+        (CompressibleText::permanent(text), tag)
+    });
+    let mut response = cache::json(&if_none_match, Some(tag), || text.clone());
     let headers = response.headers_mut();
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
     response

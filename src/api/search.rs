@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::app::nonprofit_json::NonprofitJson;
 use crate::app::search_answers::render;
 use crate::http::cache::{self, IfNoneMatch};
+use crate::http::compression::json_body;
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathPair, PathText, count, decode, is_on, pairs};
 use axum::extract::{FromRequestParts, State};
@@ -112,9 +113,11 @@ async fn answer(
         }));
     }
     Ok(cache::json(if_none_match, view.tag.as_deref(), || {
-        app.caches
-            .search_answers
-            .answer(&app.site.nonprofit_json, &view, term, take, &filter)
+        json_body(
+            app.caches
+                .search_answers
+                .answer(&app.site.nonprofit_json, &view, term, take, &filter),
+        )
     }))
 }
 

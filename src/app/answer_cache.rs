@@ -3,6 +3,7 @@
 //! People type the same prefixes and read the same profiles, so a few keys make up much of the traffic. Every entry
 //! belongs to one state of the directory and is never returned for another one.
 
+use crate::app::compressible_text::CompressibleText;
 use axum::body::Bytes;
 use directory::query::search::{AllHits, HitRef};
 use quick_cache::sync::{Cache, DefaultLifecycle};
@@ -37,6 +38,17 @@ impl Weighted for Bytes {
 
     fn trimmed(&self) -> Bytes {
         Bytes::copy_from_slice(self)
+    }
+}
+
+impl Weighted for CompressibleText {
+    fn bytes(&self) -> usize {
+        // The compressed copy is made later; it has a fifth to a third of the bytes.
+        self.plain().len() + self.plain().len() / 3
+    }
+
+    fn trimmed(&self) -> CompressibleText {
+        CompressibleText::new(self.plain().trimmed())
     }
 }
 

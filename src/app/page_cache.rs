@@ -3,7 +3,7 @@
 //! A page is rendered again when the directory or a fundraiser changed, and after some time, because fundraisers begin and
 //! end. So many readers of a list cost as much as one.
 
-use axum::body::Bytes;
+use crate::app::compressible_text::CompressibleText;
 use directory::Directory;
 use giving::fundraisers::cache::FundraiserCache;
 use std::collections::HashMap;
@@ -42,7 +42,7 @@ pub struct PageCache<K>(Mutex<HashMap<K, CachedPage>>);
 struct CachedPage {
     rendered_at: Instant,
     state: PageState,
-    html: Bytes,
+    html: CompressibleText,
 }
 
 impl<K> Default for PageCache<K> {
@@ -54,7 +54,7 @@ impl<K> Default for PageCache<K> {
 impl<K: Hash + Eq> PageCache<K> {
     /// Returns the page, unless it is too old or something changed. If it is too old, the caller that gets `None` renders
     /// it, and others get the old page meanwhile.
-    pub fn get(&self, key: &K, state: &PageState, now: Instant) -> Option<Bytes> {
+    pub fn get(&self, key: &K, state: &PageState, now: Instant) -> Option<CompressibleText> {
         let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let page = pages.get_mut(key).filter(|page| page.state == *state)?;
         if now.saturating_duration_since(page.rendered_at) > MAX_AGE {
@@ -65,7 +65,7 @@ impl<K: Hash + Eq> PageCache<K> {
     }
 
     /// Stores a page that was rendered now, from a state that was read before.
-    pub fn set(&self, key: K, state: PageState, now: Instant, html: Bytes) {
+    pub fn set(&self, key: K, state: PageState, now: Instant, html: CompressibleText) {
         let page = CachedPage {
             rendered_at: now,
             state,
@@ -91,24 +91,25 @@ mod tests {
     #[test]
     fn an_old_page_is_rendered_again_by_one_caller_only() {
         let (cache, start) = (PageCache::default(), Clock::default().instant());
-        assert_eq!(cache.get(&1, &state(0), start), None);
-        cache.set(1, state(0), start, Bytes::from_static(b"first"));
-        assert_eq!(cache.get(&2, &state(0), start), None);
-        assert_eq!(
-            cache.get(&1, &state(0), start + MAX_AGE).as_deref(),
-            Some(&b"first"[..])
-        );
+        let get = |key, now| {
+            let page = cache.get(&key, &state(0), now);
+            page.map(|html| String::from_utf8_lossy(html.plain()).into_owned())
+        };
+        assert_eq!(get(1, start), None);
+        cache.set(1, state(0), start, CompressibleText::new("first"));
+        assert_eq!(get(2, start), None);
+        assert_eq!(get(1, start + MAX_AGE).as_deref(), Some("first"));
         let later = start + MAX_AGE + Duration::from_secs(1);
-        assert_eq!(cache.get(&1, &state(0), later), None);
-        assert_eq!(cache.get(&1, &state(0), later).as_deref(), Some(&b"first"[..]));
-        cache.set(1, state(0), later, Bytes::from_static(b"second"));
-        assert_eq!(cache.get(&1, &state(0), later).as_deref(), Some(&b"second"[..]));
+        assert_eq!(get(1, later), None);
+        assert_eq!(get(1, later).as_deref(), Some("first"));
+        cache.set(1, state(0), later, CompressibleText::new("second"));
+        assert_eq!(get(1, later).as_deref(), Some("second"));
     }
 
     #[test]
     fn a_page_from_before_a_change_is_never_shown() {
         let (cache, now) = (PageCache::default(), Clock::default().instant());
-        cache.set((), state(0), now, Bytes::from_static(b"before"));
-        assert_eq!(cache.get(&(), &state(1), now), None);
+        cache.set((), state(0), now, CompressibleText::new("before"));
+        assert!(cache.get(&(), &state(1), now).is_none());
     }
 }

@@ -13,7 +13,7 @@ use access::accounts::{Username, changes, operators, store, suspension};
 use access::audit::Actor;
 use access::origins::store::InsertOutcome;
 use access::origins::{self, Origin};
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::{Subcommand, ValueEnum};
 use giving::moderation::MAX_REASON_CHARS;
 use platform::clock::rfc3339;
@@ -293,11 +293,10 @@ async fn suspend(app: &App, output: Output, username: &str, reason: &str) -> any
         "" => DEFAULT_SUSPENSION_REASON,
         reason => reason,
     };
-    let closed = app
-        .giving
-        .recorder
-        .suspend((id, name), reason, Actor::Command)
-        .await?;
+    let account = store::find_by_id(&app.db, id).await?;
+    let account =
+        account.with_context(|| format!("account {name} was deleted; run causeway account list"))?;
+    let closed = app.moderation().suspend(&account, reason, Actor::Command).await?;
     let value = json!({"username": name, "suspended": true, "closedFundraisers": closed});
     output.print(&value, || {
         format!("account {name} is suspended, and {closed} of its fundraisers were closed")

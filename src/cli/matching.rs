@@ -33,7 +33,7 @@ const NEW_COLUMNS: [&str; 8] = [
 
 #[derive(Args)]
 #[command(
-    after_help = "Columns are recognized by their headers: name, EIN, city, state, ZIP code and ID.\n\n\
+    after_help = "Columns are recognized by their headers: name, EIN, city, state, ZIP code, website and ID.\n\n\
                   Examples:\n  causeway match grantees.csv --output matched.csv\n  \
                   causeway match grantees.csv --format jsonl | jq 'select(.match | not)'"
 )]
@@ -146,6 +146,7 @@ struct Columns {
     state: Option<usize>,
     zip: Option<usize>,
     ein: Option<usize>,
+    website: Option<usize>,
 }
 
 impl Columns {
@@ -170,6 +171,9 @@ impl Columns {
                 | "tin"
                 | "federal tax id"
                 | "employer identification number" => &mut columns.ein,
+                "website" | "web site" | "url" | "website url" | "web address" | "domain" | "homepage" => {
+                    &mut columns.website
+                }
                 _ => continue,
             };
             column.get_or_insert(index);
@@ -195,6 +199,7 @@ impl Columns {
             state: text(self.state),
             zip: text(self.zip),
             ein: text(self.ein),
+            website: text(self.website),
         }
     }
 }
@@ -207,6 +212,7 @@ struct Texts<'r> {
     state: Cow<'r, str>,
     zip: Cow<'r, str>,
     ein: Cow<'r, str>,
+    website: Cow<'r, str>,
 }
 
 impl Texts<'_> {
@@ -217,6 +223,7 @@ impl Texts<'_> {
             state: &self.state,
             zip: &self.zip,
             ein: &self.ein,
+            website: &self.website,
         }
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
     let recipient = recipient(&raw.recipient, &giving, &stripe)?;
     let serve = serve(&raw.serve)?;
     let availability = availability(&raw.serve, serve.stop_timeout)?;
-    let mail = mail(&raw.mail)?;
+    let mail = mail(&raw.mail, &raw.site.name)?;
     let database = database(raw.database_url.trim(), &raw.database)?;
     Ok(Config {
         secret_file: match raw.secret_file.trim() {
@@ -446,7 +446,7 @@ fn site(raw: &RawSite) -> anyhow::Result<SiteSettings> {
     })
 }
 
-fn mail(raw: &RawMail) -> anyhow::Result<MailSettings> {
+fn mail(raw: &RawMail, site: &str) -> anyhow::Result<MailSettings> {
     let delivery = match raw.smtp_url.trim() {
         "" => Delivery::Folder,
         "off" => Delivery::Off,
@@ -459,11 +459,13 @@ fn mail(raw: &RawMail) -> anyhow::Result<MailSettings> {
     };
     let from = raw.from.parse().map_err(|_| {
         anyhow::anyhow!(
-            "mail.from is {:?}; set it to a sender such as Causeway <no-reply@example.org>",
+            "mail.from is {:?}; set it to an address such as no-reply@example.org",
             raw.from
         )
     })?;
-    Ok(MailSettings { delivery, from })
+    let mut settings = MailSettings { delivery, from };
+    settings.from.name.get_or_insert_with(|| site.trim().to_owned());
+    Ok(settings)
 }
 
 fn import(raw: &RawImport) -> anyhow::Result<ImportSettings> {

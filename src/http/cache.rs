@@ -2,6 +2,7 @@
 //!
 //! A response made from the directory alone has the tag of the state of the directory.
 
+use crate::http::compression;
 use axum::extract::FromRequestParts;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::request::Parts;
@@ -43,13 +44,14 @@ impl IfNoneMatch {
     }
 }
 
-/// Returns a JSON response with the entity tag `tag`, or 304 if the client has it.
+/// Returns a JSON response with the entity tag `tag`, or 304 if the client has it. The tag becomes a weak one, because long
+/// responses are compressed for some clients.
 pub fn json<B: IntoResponse>(
     if_none_match: &IfNoneMatch,
     tag: Option<&str>,
     body: impl FnOnce() -> B,
 ) -> Response {
-    let tag = tag.and_then(|tag| HeaderValue::from_str(tag).ok());
+    let tag = tag.and_then(|tag| compression::weak(tag.as_bytes()).ok());
     let mut response = match &tag {
         Some(tag) if if_none_match.matches(tag) => StatusCode::NOT_MODIFIED.into_response(),
         _ => ([(CONTENT_TYPE, JSON)], body()).into_response(),
@@ -63,9 +65,14 @@ pub fn json<B: IntoResponse>(
 
 /// Returns a JSON response whose entity tag is a hash of its body.
 pub fn hashed_json(if_none_match: &IfNoneMatch, body: Vec<u8>) -> Response {
-    let digest = Sha256::digest(&body);
-    let tag = format!("\"{}\"", hex(&digest[..16]));
+    let tag = hash_tag(&body);
     json(if_none_match, Some(&tag), || body)
+}
+
+/// Returns an entity tag that is a hash of the body.
+pub fn hash_tag(body: &[u8]) -> String {
+    let digest = Sha256::digest(body);
+    format!("\"{}\"", hex(&digest[..16]))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ pub mod agent;
 pub mod body;
 pub mod cache;
 pub mod client;
+pub mod compression;
 pub mod credentials;
 pub mod deadline;
 pub mod destination;

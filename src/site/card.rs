@@ -7,7 +7,6 @@ use crate::site::snippet;
 use crate::web::texts::{PUBLIC_EN, SearchTexts, fill};
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::{Cause, Causes};
-use directory::query::near::rounded_miles;
 
 const MAX_CAUSES: usize = 3;
 
@@ -55,10 +54,11 @@ impl<'a> Card<'a> {
     /// Adds how far away the nonprofit is.
     #[must_use]
     pub fn at_distance(mut self, miles: Option<f64>, t: &SearchTexts) -> Card<'a> {
-        self.distance = miles.map(|miles| {
-            let miles = rounded_miles(miles).to_string();
-            let text = if miles == "1" { t.distance_one } else { t.distance };
-            fill(text, &[("miles", &miles)])
+        // ZIP codes are a few miles wide, so more digits would say more than is known.
+        self.distance = miles.map(|miles| match miles.round() {
+            miles if miles < 1.0 => t.distance_none.to_owned(),
+            miles if miles < 2.0 => t.distance_one.to_owned(),
+            miles => fill(t.distance, &[("miles", &miles.to_string())]),
         });
         self
     }

@@ -4,6 +4,7 @@ use crate::web::icons;
 use crate::web::numbers::thousands;
 use directory::View;
 use directory::nonprofits::causes::{Cause, Causes};
+use platform::text::fold;
 
 /// A link to a cause, with the number of its nonprofits.
 #[derive(Debug)]
@@ -16,15 +17,20 @@ pub struct CauseLink {
     pub count: String,
 }
 
-/// Iterates over the causes that have nonprofits, in the order of the list. The site offers no others.
-pub fn offered<'v>(view: &'v View, causes: &'static Causes) -> impl Iterator<Item = &'static Cause> + 'v {
+/// Returns the causes that have nonprofits, sorted by title. The site offers no others.
+pub fn offered(view: &View, causes: &'static Causes) -> Vec<&'static Cause> {
     let has_nonprofits = |cause: &&Cause| view.count_by_cause(&cause.name) > 0;
-    causes.list().iter().filter(has_nonprofits)
+    let mut offered: Vec<_> = causes.list().iter().filter(has_nonprofits).collect();
+    offered.sort_by_cached_key(|cause| fold(&cause.title, ' '));
+    offered
 }
 
 /// Returns the causes with the most nonprofits, largest first.
 pub fn popular(view: &View, causes: &'static Causes, take: usize) -> Vec<CauseLink> {
-    let mut links: Vec<CauseLink> = offered(view, causes).map(|cause| link(view, cause)).collect();
+    let mut links: Vec<CauseLink> = offered(view, causes)
+        .into_iter()
+        .map(|cause| link(view, cause))
+        .collect();
     links.sort_by(|a, b| b.nonprofits.cmp(&a.nonprofits).then(a.title.cmp(b.title)));
     links.truncate(take);
     links

@@ -1,6 +1,7 @@
 //! The list of causes, and the nonprofits of a cause.
 
 use crate::app::App;
+use crate::app::compressible_text::CompressibleText;
 use crate::http::error::{Error, Result};
 use crate::http::pagination::Pagination;
 use crate::http::params::{PathText, RawQuery, positive};
@@ -12,11 +13,10 @@ use crate::web::page::{public_response, render};
 use crate::web::texts::{CausesTexts, fill};
 use crate::web::{Layout, Meta, Pager, PublicPage, Section};
 use askama::Template;
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use directory::View;
 use directory::nonprofits::causes::Category;
 
@@ -58,17 +58,18 @@ struct CausePage<'a> {
 pub async fn causes(State(app): State<App>) -> Result<Response> {
     let view = app.directory.view();
     let html = app.caches.pages.get_or_insert_with(PATH, view.tag.as_ref(), || {
-        render(&CausesPage::new(&app, &view)).map(Bytes::from)
+        render(&CausesPage::new(&app, &view)).map(CompressibleText::new)
     })?;
-    Ok(public_response(Html(html)))
+    Ok(public_response(html))
 }
 
 impl CausesPage {
     fn new(app: &App, view: &View) -> CausesPage {
         let layout = Layout::new(Section::Causes);
         let texts = &layout.p.causes;
+        let offered = offered(view, app.directory.causes());
         let of_category = |category: Category| {
-            let links = offered(view, app.directory.causes()).filter(|cause| cause.category == category);
+            let links = offered.iter().filter(|cause| cause.category == category);
             let links: Vec<CauseLink> = links.map(|cause| link(view, cause)).collect();
             (!links.is_empty()).then(|| CategoryLinks {
                 title: title_of(category, texts),

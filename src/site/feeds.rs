@@ -1,6 +1,7 @@
 //! Atom feeds (RFC 4287) of the newest fundraisers, for all nonprofits or for one.
 
 use crate::app::App;
+use crate::app::compressible_text::CompressibleText;
 use crate::http::cache::IfNoneMatch;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
@@ -91,12 +92,13 @@ async fn respond(
         escape_xml(&page),
         own = escape_xml(&own),
     );
-    let tag = format!("\"{:08x}-{:x}\"", crc32fast::hash(feed.as_bytes()), feed.len());
+    let tag = format!("W/\"{:08x}-{:x}\"", crc32fast::hash(feed.as_bytes()), feed.len());
     let tag = HeaderValue::try_from(tag).map_err(|_| Error::Internal)?;
     let mut response = if if_none_match.matches(&tag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        ([(CONTENT_TYPE, "application/atom+xml; charset=utf-8")], feed).into_response()
+        let headers = [(CONTENT_TYPE, "application/atom+xml; charset=utf-8")];
+        (headers, CompressibleText::once(feed)).into_response()
     };
     let headers = response.headers_mut();
     headers.insert(ETAG, tag);

@@ -1,6 +1,7 @@
 //! `/fundraisers`: the public fundraisers, for people to discover.
 
 use crate::app::App;
+use crate::app::compressible_text::CompressibleText;
 use crate::app::page_cache::PageState;
 use crate::http::error::Result;
 use crate::http::pagination::Pagination;
@@ -10,9 +11,8 @@ use crate::site::fundraiser_cards::{FundraiserCard, cards};
 use crate::web::page::{public_response, render};
 use crate::web::{Layout, Meta, Pager, Section};
 use askama::Template;
-use axum::body::Bytes;
 use axum::extract::State;
-use axum::response::{Html, Response};
+use axum::response::Response;
 use giving::fundraisers::store::{self, Order};
 use giving::ledger::entry::Mode;
 
@@ -48,13 +48,13 @@ pub async fn list(State(app): State<App>, RawQuery(query): RawQuery) -> Result<R
         .as_ref()
         .and_then(|state| app.caches.fundraiser_lists.get(&key, state, now));
     if let Some(html) = cached {
-        return Ok(public_response(Html(html)));
+        return Ok(public_response(html));
     }
-    let html = Bytes::from(render(&FundraisersPage::new(&app, key).await?)?);
+    let html = CompressibleText::new(render(&FundraisersPage::new(&app, key).await?)?);
     if let Some(state) = state {
         app.caches.fundraiser_lists.set(key, state, now, html.clone());
     }
-    Ok(public_response(Html(html)))
+    Ok(public_response(html))
 }
 
 impl FundraisersPage {

@@ -1,6 +1,7 @@
 //! Highlights the matched words in a name, and suggests a spelling for mistyped words.
 
 use platform::text::fold;
+use search::is_same_word;
 
 /// A part of a name; the parts in order make up the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +85,7 @@ fn correction<'k>(word: &str, known: &'k [String]) -> Option<&'k str> {
     let max_distance = if word.len() < 8 { 1 } else { 2 };
     known
         .iter()
-        .filter(|known| known.len() >= MIN_CORRECTED_LEN)
+        .filter(|known| known.len() >= MIN_CORRECTED_LEN && !is_same_word(word, known))
         .map(|known| (distance(word.as_bytes(), known.as_bytes()), known))
         .filter(|(distance, _)| *distance <= max_distance)
         .min_by_key(|(distance, _)| *distance)
@@ -152,6 +153,7 @@ mod tests {
         );
         assert_eq!(correct("rde corss").as_deref(), Some("rde cross"));
         assert_eq!(correct("red cro"), None);
+        assert_eq!(correct("american red cross farms"), None);
         assert_eq!(correct("530196605"), None);
     }
 

@@ -1,6 +1,7 @@
 //! The home page.
 
 use crate::app::App;
+use crate::app::compressible_text::CompressibleText;
 use crate::app::page_cache::PageState;
 use crate::app::urls::Urls;
 use crate::http::error::Result;
@@ -14,9 +15,8 @@ use crate::web::page::{public_response, render};
 use crate::web::texts::fill;
 use crate::web::{Layout, Meta, Section};
 use askama::Template;
-use axum::body::Bytes;
 use axum::extract::State;
-use axum::response::{Html, Response};
+use axum::response::Response;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::aliases::common_names;
 use giving::fundraisers::FundraiserName;
@@ -77,13 +77,13 @@ pub async fn home(State(app): State<App>) -> Result<Response> {
         .as_ref()
         .and_then(|state| app.caches.home_page.get(&(), state, now));
     if let Some(html) = cached {
-        return Ok(public_response(Html(html)));
+        return Ok(public_response(html));
     }
-    let html = Bytes::from(render(&Home::new(&app).await?)?);
+    let html = CompressibleText::new(render(&Home::new(&app).await?)?);
     if let Some(state) = state {
         app.caches.home_page.set((), state, now, html.clone());
     }
-    Ok(public_response(Html(html)))
+    Ok(public_response(html))
 }
 
 impl Home {

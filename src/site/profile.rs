@@ -9,6 +9,7 @@ pub mod finances;
 pub mod sources;
 
 use crate::app::App;
+use crate::app::compressible_text::CompressibleText;
 use crate::app::urls::Urls;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
@@ -27,9 +28,8 @@ use crate::web::share_links::ShareLinks;
 use crate::web::texts::{PUBLIC_EN, fill};
 use crate::web::{Layout, Meta, PublicPage, Section};
 use askama::Template;
-use axum::body::Bytes;
 use axum::extract::{RawQuery, State};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use directory::View;
 use directory::history::field_sources;
 use directory::nonprofits::Nonprofit;
@@ -119,7 +119,7 @@ pub async fn profile(
     if query.is_none()
         && let Some(html) = app.caches.pages.get(nonprofit.slug, tag.as_ref())
     {
-        return Ok(public_response(Html(html)));
+        return Ok(public_response(html));
     }
     let revision = app.directory.view().revision;
     let filings = budget.read(Filings::read(&app, &nonprofit, revision)).await;
@@ -152,8 +152,10 @@ pub async fn profile(
     let html = app
         .caches
         .pages
-        .get_or_insert_with(nonprofit.slug, tag.as_ref(), || render(&page()).map(Bytes::from))?;
-    Ok(public_response(Html(html)))
+        .get_or_insert_with(nonprofit.slug, tag.as_ref(), || {
+            render(&page()).map(CompressibleText::new)
+        })?;
+    Ok(public_response(html))
 }
 
 impl<'a> Profile<'a> {

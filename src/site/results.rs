@@ -11,10 +11,10 @@ use crate::http::error::Result;
 use crate::http::pagination::Pagination;
 use crate::http::params::{RawQuery, positive};
 use crate::site::card::Card;
-use crate::site::cause_links::{CauseLink, offered, popular};
+use crate::site::cause_links::{CauseLink, link, offered, popular};
 use crate::site::highlight::correct_spelling;
 use crate::site::search::{admit, typed};
-use crate::site::search_explanation::explain;
+use crate::site::search_explanation::{describe_unknown, explain};
 use crate::site::search_filters::{Chip, Filters};
 use crate::web::guard::LOCATION_PERMISSIONS;
 use crate::web::numbers::thousands;
@@ -25,10 +25,13 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use directory::View;
 use directory::nonprofits::causes::Cause;
+use directory::nonprofits::ein::Ein;
+use directory::nonprofits::identifier::Identifier;
 use directory::nonprofits::location::STATES;
 use directory::nonprofits::size::Size;
 use directory::query::filter::Order;
 use directory::query::interpretation::Interpretation;
+use directory::query::named_causes::named_causes;
 use directory::query::search::AllHits;
 use directory::query::search::MAX_LISTED;
 use platform::text::fold;
@@ -37,6 +40,7 @@ use std::sync::Arc;
 const PAGE_SIZE: u64 = 20;
 /// Fewer results than this are explained.
 const FEW_RESULTS: usize = 5;
+const MAX_NAMED_CAUSES: usize = 3;
 
 #[derive(Template)]
 #[template(path = "site/results.html")]
@@ -54,8 +58,10 @@ struct Results<'a> {
     orders: Vec<OrderLink>,
     place_error: Option<String>,
     all_causes: Vec<&'static Cause>,
-    states: &'static [(&'static str, &'static str)],
+    states: Vec<(&'static str, &'static str)>,
     sizes: Vec<(&'static str, &'static str)>,
+    /// The causes that were typed.
+    named_causes: Vec<CauseLink>,
     /// The URL and the text of a corrected search term.
     suggestion: Option<(String, String)>,
     /// Why little was found.
@@ -77,8 +83,10 @@ struct OrderLink {
 /// `GET /search?q=&cause=&state=&city=&size=&deductible=&near=&radius=&sort=&words=&page=`
 pub async fn results(State(app): State<App>, client: Client, RawQuery(query): RawQuery) -> Result<Response> {
     admit(&app, client).await?;
-    let (typed, filters) = (typed(&query), Filters::parse(&query, app.directory.causes()));
+    let (typed, mut filters) = (typed(&query), Filters::parse(&query, app.directory.causes()));
     let view = app.directory.view();
+    let near = filters.filter.near;
+    filters.city_of_place = near.and_then(|near| view.city_at(near.center));
     let all = find_all(&app, client, &view, &typed, &filters).await?;
     let count = all.hits.len().min(MAX_LISTED);
     let page = positive(&query, "page").ok().flatten().unwrap_or(1) as u64;
@@ -87,11 +95,11 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
     let shown = all.hits[..count].iter().skip(pagination.skipped() as usize);
     let (causes, layout) = (app.directory.causes(), Layout::new(Section::Home));
     let t = &layout.p.search;
-    let explanation = if typed.is_empty() || count >= FEW_RESULTS {
-        Vec::new()
-    } else {
-        explain(&app, client, &view, &typed, &filters.filter, t).await?
-    };
+    let is_partial = all.interpretation.is_some();
+    let Notes {
+        explanation,
+        corrected,
+    } = Notes::find(&app, client, &view, &typed, &filters, (count, is_partial), t).await?;
     let title = if typed.is_empty() {
         t.title_empty.to_owned()
     } else {
@@ -106,7 +114,11 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
     let first = all.hits.iter().take(5);
     let names = first.filter_map(|hit| view.nonprofit(hit.location));
     let names: Vec<&str> = names.map(|nonprofit| nonprofit.name).collect();
-    let corrected = correct_spelling(&typed, names.iter().copied());
+    // If some results lack words, those that are in no name may be right.
+    let corrected = corrected.or_else(|| {
+        let names = names.iter().copied().filter(|_| !is_partial);
+        correct_spelling(&typed, names)
+    });
     let hits: Vec<Card<'_>> = shown
         .take(PAGE_SIZE as usize)
         .filter_map(|hit| {
@@ -122,12 +134,18 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
     let page = Results {
         meta,
         title,
-        total: describe_total(count, &all, t),
+        total: describe_total(count, &all, filters.city_of_place.as_deref(), t),
         is_cut: !all.is_complete,
         chips: filters.chips(&typed, causes, t),
         orders: order_links(&filters, &typed, t),
-        all_causes: offered(&view, causes).collect(),
-        states: &STATES,
+        all_causes: offered(&view, causes),
+        states: states_by_name(),
+        named_causes: named_causes(&typed, causes)
+            .into_iter()
+            .map(|cause| link(&view, cause))
+            .filter(|link| link.nonprofits > 0)
+            .take(MAX_NAMED_CAUSES)
+            .collect(),
         sizes: Size::ALL.map(|size| (size.name(), t.size(size))).to_vec(),
         pager: Pager::new(
             &layout,
@@ -157,6 +175,51 @@ pub async fn results(State(app): State<App>, client: Client, RawQuery(query): Ra
     Ok(([LOCATION_PERMISSIONS], PublicPage(page)).into_response())
 }
 
+/// What the page says about the words of a search.
+#[derive(Debug, Default)]
+struct Notes {
+    /// Why little was found.
+    explanation: Vec<String>,
+    /// The search that was probably meant.
+    corrected: Option<String>,
+}
+
+impl Notes {
+    /// Explains a search that found few results, or some that do not have all words.
+    async fn find(
+        app: &App,
+        client: Client,
+        view: &Arc<View>,
+        typed: &str,
+        filters: &Filters,
+        (count, is_partial): (usize, bool),
+        t: &SearchTexts,
+    ) -> Result<Notes> {
+        if typed.is_empty() || (count >= FEW_RESULTS && !is_partial) {
+            return Ok(Notes::default());
+        }
+        let (checked, text) = (Arc::clone(view), typed.to_owned());
+        let check = move |_: &Slice| Some(checked.check_spelling(&text));
+        let spelling = app.bulk_work.run(client.owner(), check).await?;
+        let explanation = if count < FEW_RESULTS {
+            explain(app, client, view, typed, &filters.filter, t).await?
+        } else {
+            describe_unknown(&spelling.unknown_words, t)
+        };
+        Ok(Notes {
+            explanation,
+            corrected: spelling.corrected,
+        })
+    }
+}
+
+/// Returns the states with their codes, sorted by name as they are shown.
+fn states_by_name() -> Vec<(&'static str, &'static str)> {
+    let mut states = STATES.to_vec();
+    states.sort_by_key(|(_, name)| *name);
+    states
+}
+
 /// Finds all results, from the cache or else as bulk work: a search for everything can take milliseconds.
 async fn find_all(
     app: &App,
@@ -165,7 +228,10 @@ async fn find_all(
     typed: &str,
     filters: &Filters,
 ) -> Result<AllHits> {
-    if typed.is_empty() {
+    // Of an EIN that no nonprofit has, the page says so. Its digits are not words.
+    let is_unknown_ein =
+        || Ein::find_in(typed).is_some_and(|(ein, _)| view.find(&Identifier::Ein(ein)).is_none());
+    if typed.is_empty() || is_unknown_ein() {
         return Ok(AllHits {
             is_complete: true,
             ..AllHits::default()
@@ -181,13 +247,17 @@ async fn find_all(
 }
 
 /// Says how many nonprofits match: exactly, or that there are more than were counted.
-fn describe_total(count: usize, all: &AllHits, t: &SearchTexts) -> String {
+fn describe_total(count: usize, all: &AllHits, city: Option<&str>, t: &SearchTexts) -> String {
     let text = match (count, all.is_complete) {
         (1, true) => t.total_one,
         (_, true) => t.total,
         _ => t.total_more,
     };
-    fill(text, &[("count", &thousands(count as u64))])
+    let total = fill(text, &[("count", &thousands(count as u64))]);
+    match city {
+        Some(city) => fill(t.near_city, &[("total", &total), ("city", city)]),
+        None => total,
+    }
 }
 
 /// Says which kinds the words were read as, and which words some of the results lack.

@@ -26,7 +26,7 @@ pub async fn explain(
     t: &SearchTexts,
 ) -> Result<Vec<String>> {
     let mut sentences = Vec::new();
-    if let Some(ein) = Ein::parse_lenient(typed)
+    if let Some((ein, _)) = Ein::find_in(typed)
         && let Ok(imports) = app.caches.provenance.list(&app.db, view.revision).await
         && let Ok(status) = EinStatus::find(&app.db, view, &imports, ein).await
     {
@@ -41,10 +41,17 @@ pub async fn explain(
     Ok(sentences)
 }
 
+/// Names the words that no nonprofit has.
+pub fn describe_unknown(words: &[String], t: &SearchTexts) -> Vec<String> {
+    let words = words.iter().take(MAX_WORDS);
+    words
+        .map(|word| fill(t.no_such_word, &[("word", word)]))
+        .collect()
+}
+
 fn describe_words(diagnosis: &Diagnosis, t: &SearchTexts) -> Vec<String> {
     let about = |text, word: &String| fill(text, &[("word", word)]);
-    let unknown = diagnosis.unknown_words.iter();
-    let mut sentences: Vec<String> = unknown.map(|word| about(t.no_such_word, word)).collect();
+    let mut sentences = describe_unknown(&diagnosis.unknown_words, t);
     let typos = diagnosis.typos.iter();
     sentences.extend(typos.map(|(typed, read_as)| fill(t.read_as, &[("typed", typed), ("word", read_as)])));
     let dropped = diagnosis.dropped_words.iter();

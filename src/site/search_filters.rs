@@ -6,7 +6,7 @@ use directory::nonprofits::causes::Causes;
 use directory::nonprofits::location::{STATES, state_name};
 use directory::nonprofits::size::Size;
 use directory::query::filter::{FilterField, Order, SearchFilter};
-use directory::query::near::{DEFAULT_RADIUS, Near, NearError, parse_radius};
+use directory::query::near::{DEFAULT_RADIUS, Near, NearError, nearest_zip, parse_radius};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::text::cut;
 
@@ -32,6 +32,8 @@ pub struct Filters {
     pub order: Order,
     /// The ZIP code or position, as typed.
     pub place: String,
+    /// The city and state of the place, if they are known.
+    pub city_of_place: Option<String>,
     place_error: Option<NearError>,
     radius_miles: f64,
 }
@@ -83,9 +85,18 @@ impl Filters {
                 order
             },
             place,
+            city_of_place: None,
             place_error,
             radius_miles,
         }
+    }
+
+    /// Returns the ZIP code to edit in the form: that of the place if the browser sent a position.
+    pub fn zip(&self) -> String {
+        let is_position = self.place.contains(',');
+        let zip = self.filter.near.filter(|_| is_position);
+        zip.and_then(|near| nearest_zip(near.center))
+            .unwrap_or_else(|| self.place.clone())
     }
 
     pub fn is_active(&self) -> bool {
@@ -219,12 +230,15 @@ impl Filters {
     /// Returns the circle in words.
     pub fn describe_near(&self, t: &SearchTexts) -> Option<String> {
         self.filter.near?;
+        let radius = self.radius_miles.to_string();
+        if let Some(city) = &self.city_of_place {
+            return Some(fill(t.within_city, &[("miles", &radius), ("city", city)]));
+        }
         let text = if self.place.contains(',') {
             t.within_position
         } else {
             t.within_zip
         };
-        let radius = self.radius_miles.to_string();
         Some(fill(text, &[("miles", &radius), ("place", &self.place)]))
     }
 

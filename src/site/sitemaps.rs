@@ -4,8 +4,10 @@
 //! decompressed piece by piece for the few clients that do not accept gzip.
 
 use crate::app::App;
+use crate::app::compressible_text::CompressibleText;
 use crate::http::cache::IfNoneMatch;
 use crate::http::client::Client;
+use crate::http::compression::{VARY_BY_ENCODING, accepts_gzip};
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::site::cause_links::offered;
@@ -13,8 +15,8 @@ use crate::site::developers;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE,
-    IF_NONE_MATCH, LAST_MODIFIED, VARY,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    LAST_MODIFIED, VARY,
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -60,7 +62,8 @@ pub async fn index(State(app): State<App>) -> Result<Response> {
         let _ = writeln!(xml, "<sitemap><loc>{url}</loc></sitemap>");
     }
     xml.push_str("</sitemapindex>\n");
-    Ok(([(CONTENT_TYPE, XML), (CACHE_CONTROL, CACHEABLE)], xml).into_response())
+    let headers = [(CONTENT_TYPE, XML), (CACHE_CONTROL, CACHEABLE)];
+    Ok((headers, CompressibleText::once(xml)).into_response())
 }
 
 /// `GET /sitemaps/{file}`: `pages.xml`, or a numbered part of the nonprofits.
@@ -94,7 +97,7 @@ async fn find(app: &App) -> Result<Option<Arc<Sitemaps>>> {
 /// The sitemap of the pages that are not about one nonprofit.
 fn pages(app: &App) -> Response {
     let view = app.directory.view();
-    let causes = offered(&view, app.directory.causes());
+    let causes = offered(&view, app.directory.causes()).into_iter();
     let causes = causes.map(|cause| format!("/causes/{}", cause.name));
     let mut xml = format!("{XML_DECLARATION}<urlset {XML_NAMESPACE}>\n");
     let own = PAGES.map(str::to_owned);
@@ -106,7 +109,8 @@ fn pages(app: &App) -> Response {
         );
     }
     xml.push_str("</urlset>\n");
-    ([(CONTENT_TYPE, XML), (CACHE_CONTROL, CACHEABLE)], xml).into_response()
+    let headers = [(CONTENT_TYPE, XML), (CACHE_CONTROL, CACHEABLE)];
+    (headers, CompressibleText::once(xml)).into_response()
 }
 
 fn respond(
@@ -150,7 +154,7 @@ fn respond(
     }
     headers.insert(ETAG, tag);
     headers.insert(CACHE_CONTROL, CACHEABLE);
-    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    headers.insert(VARY, VARY_BY_ENCODING);
     response
 }
 
@@ -168,26 +172,6 @@ fn decompressed(app: App, client: Client, sitemap: Sitemap) -> Body {
     Body::from_stream(pieces)
 }
 
-/// Returns whether `Accept-Encoding` allows gzip (RFC 9110, section 12.5.3). A client that says nothing gets the XML.
-fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let fields = headers
-        .get_all(ACCEPT_ENCODING)
-        .iter()
-        .filter_map(|field| field.to_str().ok());
-    let mut by_star = false;
-    for coding in fields.flat_map(|field| field.split(',')) {
-        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
-        let weight = weight.trim().strip_prefix("q=").map(str::parse::<f64>);
-        let is_accepted = weight.is_none_or(|weight| weight.is_ok_and(|weight| weight > 0.0));
-        match name.trim().to_ascii_lowercase().as_str() {
-            "gzip" | "x-gzip" => return is_accepted,
-            "*" => by_star = is_accepted,
-            _ => {}
-        }
-    }
-    by_star
-}
-
 /// Returns whether the client has a version of at least this time. A date that cannot be read is ignored.
 fn is_unmodified_since(headers: &HeaderMap, modified_at: Timestamp) -> bool {
     let since = headers.get(IF_MODIFIED_SINCE).and_then(|date| date.to_str().ok());
@@ -199,28 +183,6 @@ fn is_unmodified_since(headers: &HeaderMap, modified_at: Timestamp) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn gzip_is_sent_only_to_clients_that_accept_it() {
-        for (field, expected) in [
-            ("gzip", true),
-            ("br, GZIP;q=0.5", true),
-            ("*", true),
-            ("*;q=0", false),
-            ("*, gzip;q=0", false),
-            ("gzip;q=0.0", false),
-            ("gzip; q=0.001", true),
-            ("gzip;q=nonsense", false),
-            ("br, deflate", false),
-            ("identity", false),
-            ("", false),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(field));
-            assert_eq!(accepts_gzip(&headers), expected, "{field}");
-        }
-        assert!(!accepts_gzip(&HeaderMap::new()));
-    }
 
     #[test]
     fn dates_are_compared_by_the_second() {

@@ -23,7 +23,11 @@ pub async fn asset(PathText(file): PathText) -> Result<Response> {
         (CACHE_CONTROL, if is_current { IMMUTABLE } else { REVALIDATE }),
         (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     ];
-    Ok((headers, &*asset.content).into_response())
+    if asset.is_text() {
+        Ok((headers, asset.content.clone()).into_response())
+    } else {
+        Ok((headers, asset.content.plain().clone()).into_response())
+    }
 }
 
 fn without_hash(file: &str) -> Option<String> {

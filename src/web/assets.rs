@@ -2,8 +2,9 @@
 //!
 //! The URL of an asset contains a hash of its content, so browsers can cache it forever.
 
+use crate::app::compressible_text::CompressibleText;
 use crate::config::AccentColor;
-use std::borrow::Cow;
+use axum::body::Bytes;
 use std::sync::LazyLock;
 
 /// The name of the stylesheet.
@@ -16,7 +17,7 @@ pub const FONTS: [&str; 2] = ["figtree.woff2", "fraunces.woff2"];
 pub struct Asset {
     pub name: &'static str,
     pub media_type: &'static str,
-    pub content: Cow<'static, [u8]>,
+    pub content: CompressibleText,
     url: String,
 }
 
@@ -25,9 +26,7 @@ macro_rules! asset {
         Asset::new(
             $name,
             $media_type,
-            include_bytes!(concat!("../../assets/", $folder, $name))
-                .as_slice()
-                .into(),
+            Bytes::from_static(include_bytes!(concat!("../../assets/", $folder, $name))),
         )
     };
 }
@@ -93,23 +92,29 @@ fn compact(styles: &str) -> String {
 
 impl Asset {
     /// Creates an asset, whose URL contains a hash of its content.
-    pub fn new(name: &'static str, media_type: &'static str, content: Cow<'static, [u8]>) -> Asset {
+    pub fn new(name: &'static str, media_type: &'static str, content: Bytes) -> Asset {
         let (stem, extension) = name.rsplit_once('.').expect("every asset has an extension");
         Asset {
             url: format!("/assets/{stem}-{:08x}.{extension}", crc32fast::hash(&content)),
             name,
             media_type,
-            content,
+            content: CompressibleText::permanent(content),
         }
     }
 
     fn stylesheet(text: String) -> Asset {
-        Asset::new(STYLESHEET, "text/css; charset=utf-8", text.into_bytes().into())
+        Asset::new(STYLESHEET, "text/css; charset=utf-8", text.into())
+    }
+
+    /// Returns whether the asset is text. Fonts and pictures are compressed already.
+    pub fn is_text(&self) -> bool {
+        self.media_type.starts_with("text/") || self.media_type == "image/svg+xml"
     }
 
     /// Returns the stylesheet with another accent color.
     pub fn stylesheet_with(accent: &AccentColor) -> Asset {
-        let styles = String::from_utf8_lossy(&find(STYLESHEET).expect("there is a stylesheet").content);
+        let styles =
+            String::from_utf8_lossy(find(STYLESHEET).expect("there is a stylesheet").content.plain());
         Asset::stylesheet(format!("{styles}{}", accent.css()))
     }
 
@@ -142,13 +147,13 @@ mod tests {
         for asset in ASSETS.iter() {
             let file = url(asset.name).strip_prefix("/assets/").unwrap();
             assert!(file.ends_with(asset.name.rsplit('.').next().unwrap()));
-            assert!(file.contains(&format!("{:08x}", crc32fast::hash(&asset.content))));
+            assert!(file.contains(&format!("{:08x}", crc32fast::hash(asset.content.plain()))));
         }
     }
 
     #[test]
     fn the_stylesheet_loads_the_fonts_by_their_hashed_urls_and_nothing_else() {
-        let styles = String::from_utf8_lossy(&find(STYLESHEET).unwrap().content);
+        let styles = String::from_utf8_lossy(find(STYLESHEET).unwrap().content.plain());
         assert_eq!(styles.matches("url(\"").count(), FONTS.len());
         for font in FONTS {
             assert!(styles.contains(&format!("url(\"{}\")", url(font))), "{font}");
@@ -166,7 +171,10 @@ mod tests {
 
     #[test]
     fn the_fonts_are_small() {
-        let bytes: usize = FONTS.iter().map(|font| find(font).unwrap().content.len()).sum();
+        let bytes: usize = FONTS
+            .iter()
+            .map(|font| find(font).unwrap().content.plain().len())
+            .sum();
         assert!(bytes < 100_000, "{bytes}");
     }
 }

@@ -1,9 +1,10 @@
 //! Responses that render a page from a template.
 
+use crate::app::compressible_text::CompressibleText;
 use crate::http::error::{Error, Result};
 use askama::Template;
 use axum::http::HeaderValue;
-use axum::http::header::CACHE_CONTROL;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{Html, IntoResponse, Response};
 
 /// A response with a rendered template: `Ok(Page(SignIn { layout, form }))`.
@@ -37,14 +38,17 @@ impl<T: Template> IntoResponse for Page<T> {
 
 impl<T: Template> IntoResponse for PublicPage<T> {
     fn into_response(self) -> Response {
-        public_response(render(&self.0).map(Html))
+        render(&self.0)
+            .map(|html| public_response(CompressibleText::once(html)))
+            .into_response()
     }
 }
 
 /// Turns rendered HTML that is the same for every visitor into a response.
-pub fn public_response(html: impl IntoResponse) -> Response {
-    let mut response = html.into_response();
-    let headers = response.headers_mut();
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    response
+pub fn public_response(html: CompressibleText) -> Response {
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+    ];
+    (headers, html).into_response()
 }

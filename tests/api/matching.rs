@@ -1,7 +1,7 @@
 //! `POST /v0.2/match`
 
 use crate::client::Response;
-use crate::files::{bmf, generated, nonprofit_row};
+use crate::files::{Row as BmfRow, bmf, generated, nonprofit_row};
 use crate::world::World;
 use access::keys::Kind;
 use axum::http::Method;
@@ -15,6 +15,9 @@ use serde_json::{Value, json};
 on_both_databases!(
     rows_get_candidates_with_scores_and_reasons,
     only_a_clear_match_is_one,
+    a_messy_row_matches_if_nothing_else_is_near,
+    a_cut_name_never_matches,
+    a_former_name_and_a_website_are_evidence,
     an_ein_decides_unless_the_name_is_another,
     invalid_bodies_name_their_fields,
     matching_takes_a_private_key_and_has_its_own_limit,
@@ -43,8 +46,8 @@ async fn matched(world: &World, rows: Value) -> Value {
     send(world, 200, &basic, &json!({ "rows": rows })).await.json["rows"].take()
 }
 
-async fn import(world: &World) {
-    let rows = [
+fn granite_rows() -> [BmfRow; 5] {
+    [
         nonprofit_row("020240383", "GRANITE TOWN LIBRARY"),
         nonprofit_row("020240391", "GRANITE ANIMAL SHELTER INC"),
         nonprofit_row("020240409", "FIRST BAPTIST CHURCH"),
@@ -55,8 +58,11 @@ async fn import(world: &World) {
             .with("CITY", "PORTLAND")
             .with("STATE", "OR")
             .with("ZIP", "97201-0001"),
-    ];
-    world.import_irs(bmf(&rows)).await.unwrap();
+    ]
+}
+
+async fn import(world: &World) {
+    world.import_irs(bmf(&granite_rows())).await.unwrap();
 }
 
 async fn rows_get_candidates_with_scores_and_reasons(world: &World) {
@@ -111,6 +117,97 @@ async fn only_a_clear_match_is_one(world: &World) {
     assert_eq!(rows[0]["candidates"].as_array().unwrap().len(), 3);
     assert_eq!(rows[2]["candidates"][0]["ein"], "020240417");
     assert_eq!(rows[3]["candidates"][0]["ein"], "020240425");
+}
+
+async fn a_messy_row_matches_if_nothing_else_is_near(world: &World) {
+    let more = [
+        nonprofit_row("020240501", "NATIONAL SERVICES FOUNDATION").with("CITY", "N CONWAY"),
+        nonprofit_row("020240502", "SAINT TITUS PARISH"),
+        nonprofit_row("020240503", "SAINT MARK PARISH"),
+        nonprofit_row("020240504", "SALEM BOYS LACROSSE CLUB INC"),
+    ];
+    world
+        .import_irs(bmf(&[&granite_rows()[..], &more].concat()))
+        .await
+        .unwrap();
+    let row = |name: &str, city: &str, state: &str| json!({"name": name, "city": city, "state": state});
+    let rows = [
+        // It moved within the state, or the list has another address.
+        (row("Granite Town Library", "Nashua", "NH"), true),
+        (row("Granite Town Library", "Nashua", "VT"), false),
+        (row("First Baptist Church", "Salem", "NH"), false),
+        (row("Natl Svcs Foundtaion", "North Conway", "NH"), true),
+        (row("National Services Foundation", "N. Conway", "NH"), true),
+        // A word is missing, which is not the same as another word.
+        (row("Salem Boys Club", "Concord", "NH"), true),
+        (row("Saint Luke Parish", "Concord", "NH"), false),
+        (row("Granite Town Library Building Fund", "Concord", "NH"), false),
+    ];
+    let found = matched(world, rows.iter().map(|(row, _)| row.clone()).collect()).await;
+    for ((row, expected), found) in rows.iter().zip(found.as_array().unwrap()) {
+        assert_eq!(found["match"], *expected, "{row}: {found:#}");
+    }
+}
+
+async fn a_cut_name_never_matches(world: &World) {
+    let rows = [
+        nonprofit_row("020240501", "MENTAL HEALTH ASSOCIATION OF MERRIMACK COUNTY"),
+        nonprofit_row("020240502", "FRIENDS OF THE"),
+    ];
+    world.import_irs(bmf(&rows)).await.unwrap();
+    let row = |name: &str| json!({"name": name, "city": "Concord", "state": "NH", "zip": "03301"});
+    let names = [
+        ("Mental Health Association of Merrimack County", true),
+        ("Mental Health Association Of", false),
+        // The IRS files cut long names too.
+        ("Friends of the", true),
+    ];
+    let found = matched(world, names.iter().map(|(name, _)| row(name)).collect()).await;
+    for ((name, expected), found) in names.iter().zip(found.as_array().unwrap()) {
+        assert_eq!(found["match"], *expected, "{name}: {found:#}");
+        assert!(!found["candidates"].as_array().unwrap().is_empty(), "{name}");
+    }
+    let with_ein = json!([{"name": "Mental Health Association Of", "ein": "02-0240501"}]);
+    assert_eq!(matched(world, with_ein).await[0]["match"], true);
+}
+
+async fn a_former_name_and_a_website_are_evidence(world: &World) {
+    world
+        .import_irs(bmf(&[nonprofit_row("020240501", "GRANITE TEMPERANCE UNION")]))
+        .await
+        .unwrap();
+    let rows = [
+        nonprofit_row("020240501", "HARBOR OF HOPE"),
+        nonprofit_row("020240502", "HOPE CENTER"),
+        nonprofit_row("020240503", "HOPE CENTER"),
+    ];
+    world.import_irs(bmf(&rows)).await.unwrap();
+    let site = json!({"ein": "020240503", "websiteUrl": "https://www.hopecenter.example.org/about"});
+    world.import_nonprofits(&format!("{site}\n")).await.unwrap();
+    let rows = json!([
+        {"name": "Granite Temperance Union Inc", "state": "NH"},
+        {"name": "Hope Center", "city": "Concord", "state": "NH"},
+        {"name": "Hope Center", "city": "Concord", "state": "NH", "website": "http://hopecenter.example.org"},
+        {"name": "Hope Center", "website": "other.example.org"},
+    ]);
+    let found = matched(world, rows).await;
+    let first = |row: usize| &found[row]["candidates"][0];
+    assert_eq!(
+        (&first(0)["ein"], &first(0)["match"]),
+        (&json!("020240501"), &json!(true)),
+        "{found:#}"
+    );
+    assert_eq!(first(0)["reasons"][0], "former name equal");
+    assert_eq!(found[1]["match"], false, "there are two");
+    assert_eq!(first(2)["ein"], "020240503", "{found:#}");
+    assert!(
+        first(2)["reasons"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("same website"))
+    );
+    assert_eq!(found[2]["match"], true, "{found:#}");
+    assert_eq!(found[3]["match"], false, "{found:#}");
 }
 
 async fn an_ein_decides_unless_the_name_is_another(world: &World) {
@@ -219,6 +316,7 @@ impl OwnedRow {
             state: &self.state,
             zip: &self.zip,
             ein: &self.ein,
+            ..Row::default()
         }
     }
 }

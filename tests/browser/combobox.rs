@@ -15,8 +15,10 @@ const MESSAGE: &str = "return document.querySelector('[role=status]').textConten
 /// letter waits until `release` is called.
 const WATCH_REQUESTS: &str = "const send = window.fetch;
     window.pending = 0;
-    window.fetch = async (url) => {
+    window.signals = [];
+    window.fetch = async (url, options) => {
         window.pending += 1;
+        window.signals.push(options?.signal);
         const response = await send(url);
         if (window.holdBack && url.endsWith('q=r')) await new Promise((resolve) => { window.release = resolve; });
         const read = response.json.bind(response);
@@ -110,6 +112,9 @@ async fn a_late_response_never_replaces_a_newer_one() {
     browser.press("ed cro").await;
     let first = "return document.querySelector('[role=option] strong')?.textContent ?? null;";
     browser.wait_for(first, "American Red Cross").await;
+    let aborted = "const [newest, ...before] = window.signals.filter(Boolean).reverse();
+        return before.length > 3 && before.every((signal) => signal.aborted) && !newest.aborted;";
+    assert_eq!(browser.run(aborted).await, true);
     // Only the first letter is still pending.
     browser.wait_for("return window.pending;", 1).await;
     let newest = browser.run(NAMES).await;

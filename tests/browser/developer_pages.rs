@@ -92,6 +92,33 @@ async fn the_language_of_samples_is_chosen_with_the_keyboard_and_remembered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_documentation_is_searched_while_typing_on_a_phone() {
+    let (site, browser) = (Site::start().await, Browser::start().await);
+    browser.resize(375).await;
+    browser.goto(&site, "/developers").await;
+    browser.click("#docs-q").await;
+    browser.press("cors").await;
+    let first = "return document.querySelector('.docs-live a')?.getAttribute('href') ?? null;";
+    browser
+        .wait_for(
+            first,
+            "/developers/authentication#call-the-api-from-a-web-page-cors",
+        )
+        .await;
+    assert!(
+        browser
+            .text(".docs-live [role=status]")
+            .await
+            .ends_with("results")
+    );
+    browser.key(Key::Escape).await;
+    browser.wait_for(first, serde_json::Value::Null).await;
+    browser.wait_for_page(browser.key(Key::Enter)).await;
+    assert_eq!(browser.path().await, "/developers/search");
+    browser.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_documentation_works_without_scripts() {
     let (site, browser) = (Site::start().await, Browser::start().await);
     browser.disable_scripts().await;

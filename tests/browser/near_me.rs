@@ -16,6 +16,7 @@ const COUNT_REQUESTS: &str = "window.requests = 0;
 #[tokio::test(flavor = "multi_thread")]
 async fn near_me_asks_only_after_a_click() {
     let (site, browser) = (Site::start().await, Browser::start().await);
+    browser.resize(375).await;
     browser
         .emulate(
             "Page.addScriptToEvaluateOnNewDocument",
@@ -50,7 +51,11 @@ async fn near_me_asks_only_after_a_click() {
     );
     assert_eq!(browser.run("return window.requests;").await, 0);
     let first = browser.text(".hit .soft").await;
-    assert!(first.contains("miles away"), "{first}");
+    assert!(first.contains("mile"), "{first}");
+    let total = browser.text(".results-total").await;
+    assert!(total.ends_with(" near New York, NY"), "{total}");
+    let chip = browser.text(".chip").await;
+    assert!(chip.contains("Within 25 miles of New York, NY"), "{chip}");
 
     browser.goto(&site, "/").await;
     let allowed = "return document.featurePolicy?.allowsFeature('geolocation') ?? false;";
@@ -72,8 +77,8 @@ async fn a_distance_can_be_chosen_without_scripts() {
         browser
             .text("main")
             .await
-            .contains("Within 25 miles of ZIP code 10001")
+            .contains("Within 25 miles of New York, NY")
     );
-    assert!(browser.text(".hit .soft").await.contains("miles away"));
+    assert!(browser.text(".hit .soft").await.contains("mile"));
     browser.stop().await;
 }

@@ -71,10 +71,15 @@ async fn a_suspension_refuses_what_follows_in_the_same_transaction(world: &World
     let id = platform::ids::FundraiserId(fundraiser["id"].as_str().unwrap().parse().unwrap());
     let recorder = &world.app.giving.recorder;
     let change = |command| recorder.change(world.account, id, command);
+    let account = access::accounts::store::find_by_id(&world.app.db, world.account).await;
+    let account = account.unwrap().unwrap();
     // The writer takes them in this order.
     let (before, suspended, after) = tokio::join!(
         change(UpdateFundraiser::Close),
-        recorder.suspend((world.account, "ada"), "Fake causes", Actor::Command),
+        world
+            .app
+            .moderation()
+            .suspend(&account, "Fake causes", Actor::Command),
         change(UpdateFundraiser::Reopen),
     );
     before.unwrap();

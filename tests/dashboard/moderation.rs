@@ -1,7 +1,7 @@
 //! What operators do to accounts, fundraisers and comments, and what becomes of the fundraisers of a deleted account.
 
 use super::operator::operator;
-use super::visitor::{PASSWORD, Visitor, between, hidden};
+use super::visitor::{PASSWORD, Visitor, between, emails, hidden};
 use crate::api::fundraisers::{Organizer, basic};
 use crate::site::media::picture_file;
 use crate::wait::eventually;
@@ -156,6 +156,20 @@ async fn a_suspended_account_cannot_do_anything_until_it_is_restored(world: &Wor
         (status == 403).then_some(())
     })
     .await;
+    // The owner learns why.
+    let sent = emails(world, 1).await;
+    let notice = sent
+        .iter()
+        .find(|email| email.contains("Subject: Your account was suspended"));
+    let notice = notice.unwrap_or_else(|| panic!("{sent:?}"));
+    assert!(
+        notice.contains("To: grace@example.org") && notice.contains("Fake causes"),
+        "{notice}"
+    );
+    assert!(
+        notice.contains("From: Causeway <"),
+        "the sender has the name of the site: {notice}"
+    );
     // Fundraisers and sessions.
     assert_eq!(statuses(world).await, ["Spring run closed"]);
     visitor.get(303, "/dashboard").await;

@@ -9,6 +9,8 @@ on_both_databases!(
     every_link_of_the_documentation_leads_somewhere,
     samples_contain_the_key_of_the_reader,
     the_documentation_can_be_searched,
+    every_guide_is_available_as_markdown_and_listed_for_ai_applications,
+    the_snippet_of_a_search_box_contains_the_key_of_the_reader,
     the_reference_has_a_console_for_every_operation,
     the_type_of_a_problem_is_the_link_to_its_description,
 );
@@ -53,7 +55,7 @@ async fn every_link_of_the_documentation_leads_somewhere(world: &World) {
     let sitemap = world.client.get_plain(200, "/sitemaps/pages.xml").await.text();
     let guides = pages.keys().filter(|path| {
         let is_page = *path != "/developers/postman.json" && !path.starts_with("/developers/reference/");
-        path.starts_with("/developers") && is_page && *path != "/developers/search"
+        path.starts_with("/developers") && is_page && !path.contains(".md") && *path != "/developers/search"
     });
     for guide in guides {
         assert!(sitemap.contains(&format!("{guide}</loc>")), "{guide}");
@@ -95,6 +97,81 @@ async fn samples_contain_the_key_of_the_reader(world: &World) {
     assert!(page.text().contains(&format!("apiKey={key}")) && !page.text().contains("PUBLIC_KEY"));
     let page = reader.get(200, "/developers/reference/search").await;
     assert!(page.text().contains(&format!("value=\"{key}\"")));
+    assert!(
+        page.text().contains(&format!("apiKey={key}&#34;")),
+        "the sample has it too"
+    );
+}
+
+async fn every_guide_is_available_as_markdown_and_listed_for_ai_applications(world: &World) {
+    let list = world.client.get_plain(200, "/llms.txt").await;
+    assert_eq!(list.header("content-type"), "text/plain; charset=utf-8");
+    let list = list.text();
+    assert!(list.starts_with("# ") && list.contains("\n> ") && list.contains("/v0.2/openapi.json)"));
+    let base = world.app.site.urls.public();
+    let guides: Vec<&str> = list
+        .split(&format!("]({base}"))
+        .skip(1)
+        .map(|rest| rest.split(')').next().unwrap())
+        .filter(|path| path.contains(".md"))
+        .collect();
+    assert!(guides.len() >= 20, "{guides:?}");
+    for path in &guides {
+        let guide = world.client.get_plain(200, path).await;
+        assert_eq!(guide.header("content-type"), "text/markdown; charset=utf-8");
+        let text = guide.text();
+        assert!(
+            text.starts_with("# ") && !text.contains("causeway.example"),
+            "{path}: {text}"
+        );
+        assert!(!text.contains("](samples/"), "{path}: {text}");
+        let page = path.strip_suffix(".md").unwrap().trim_end_matches("/index");
+        let html = world.client.get_plain(200, page).await.text();
+        assert!(
+            html.contains(&format!("type=\"text/markdown\" href=\"{path}\"")),
+            "{path}"
+        );
+        // Links between guides lead to their Markdown versions.
+        for link in text
+            .split("](")
+            .skip(1)
+            .filter_map(|link| link.split([')', '#']).next())
+        {
+            let is_guide = link.contains(".md") && !link.contains('/');
+            let target = format!("/developers/{link}");
+            assert!(!is_guide || guides.contains(&target.as_str()), "{path}: {link}");
+        }
+    }
+    let quick_start = world
+        .client
+        .get_plain(200, "/developers/quick-start.md")
+        .await
+        .text();
+    assert!(quick_start.contains("```sh\ncurl \"") && quick_start.contains("/v0.2/nonprofit/530196605?"));
+    world.client.get_plain(404, "/developers/nothing.md").await;
+}
+
+async fn the_snippet_of_a_search_box_contains_the_key_of_the_reader(world: &World) {
+    let url = "/developers/embed?kind=search";
+    let anonymous = world.client.get_plain(200, url).await;
+    assert_eq!(anonymous.header("cache-control"), "no-cache");
+    assert!(anonymous.text().contains("The search box needs a public key."));
+    let reader = Visitor::new(world);
+    reader.sign_up("reader").await;
+    let key = reader.create_key("public", "website").await;
+    let page = reader.get(200, url).await;
+    assert_eq!(page.header("cache-control"), "private, no-cache");
+    let page = page.text();
+    assert!(
+        page.contains(&format!("name=\"key\" type=\"text\" value=\"{key}\"")),
+        "{page}"
+    );
+    assert!(page.contains("id=\"snippet\""), "{page}");
+    let typed = reader.get(200, &format!("{url}&key=nonsense")).await.text();
+    assert!(
+        typed.contains("value=\"nonsense\"") && !typed.contains(&key),
+        "{typed}"
+    );
 }
 
 async fn the_documentation_can_be_searched(world: &World) {
@@ -122,6 +199,26 @@ async fn the_documentation_can_be_searched(world: &World) {
             .await
             .starts_with("/developers/donate-links-and-embeds")
     );
+    assert_eq!(
+        first("CORS").await,
+        "/developers/authentication#call-the-api-from-a-web-page-cors"
+    );
+    assert!(first("typo").await.starts_with("/developers/search-as-you-type"));
+    let live = world
+        .client
+        .get_plain(200, "/developers/search.json?q=cors")
+        .await
+        .json;
+    assert_eq!(
+        live["results"][0]["url"],
+        "/developers/authentication#call-the-api-from-a-web-page-cors"
+    );
+    assert!(live["status"].as_str().unwrap().ends_with("results"), "{live}");
+    let nothing = world
+        .client
+        .get_plain(200, "/developers/search.json?q=zzqqxx")
+        .await;
+    assert_eq!(nothing.json["results"].as_array().unwrap().len(), 0);
     assert_eq!(first("zzqqxx").await, "");
     let page = world
         .client
@@ -146,6 +243,12 @@ async fn the_reference_has_a_console_for_every_operation(world: &World) {
                 "{id}"
             );
             assert!(page.contains(&format!("data-path=\"{path}\"")), "{id}");
+            for language in ["curl", "javascript", "python"] {
+                assert!(
+                    page.contains(&format!("sample-code code-{language}")),
+                    "{id} {language}"
+                );
+            }
             for parameter in operation["parameters"].as_array().into_iter().flatten() {
                 let field = format!("name=\"{}\"", parameter["name"].as_str().unwrap());
                 assert!(page.contains(&field), "{id} {field}");

@@ -2,6 +2,7 @@
 
 mod checkout;
 mod checkout_limits;
+mod compression;
 mod correct;
 mod dedications;
 mod developers;
@@ -27,6 +28,7 @@ mod picture_quota;
 mod receipts;
 mod report;
 mod results;
+mod search_questions;
 mod share_pictures;
 mod shared_limits;
 mod sitemaps;

@@ -36,7 +36,7 @@ async fn report(visitor: &Visitor, page: &str, reason: &str, details: &str, emai
 
 async fn a_report_reaches_the_operators_who_close_it(world: &World) {
     world.load_demo().await;
-    let (slug, _) = create_fundraiser(world, "Spring run", "").await;
+    let (slug, _) = create_fundraiser(world, "Spring run", "We run for **shelter**.").await;
     let visitor = Visitor::new(world);
     report(
         &visitor,
@@ -65,6 +65,8 @@ async fn a_report_reaches_the_operators_who_close_it(world: &World) {
         "Spring run",
         "It looks like a scam",
         "eve@example.org",
+        "We run for shelter.",
+        "Created by <a href=\"/dashboard/operator/accounts/",
     ] {
         assert!(open.contains(shown), "{shown}: {open}");
     }

@@ -9,8 +9,10 @@ use crate::error::Error;
 use crate::fundraisers::moderate::{Decided, Decision};
 use crate::notices::GivingNotices;
 use crate::recorder::Recorder;
+use access::accounts::Account;
 use access::audit::Actor;
 use platform::ids::FundraiserId;
+use platform::mail::{Email, EmailText};
 
 /// The reason that the owner sees if the operator gives none.
 pub const DEFAULT_REASON: &str = "It does not follow the rules of this site.";
@@ -33,5 +35,27 @@ impl Moderation<'_> {
             tracing::error!(%error, "could not email the owner of a fundraiser about a decision");
         }
         Ok(decided)
+    }
+
+    /// Suspends an account, closes its fundraisers, and emails its owner. Returns how many fundraisers were open.
+    pub async fn suspend(self, account: &Account, reason: &str, actor: Actor) -> Result<usize, Error> {
+        let mailer = self.notices.notices.mailer;
+        let to = account.email.as_deref().filter(|_| mailer.is_on());
+        let notice = to.map(|to| {
+            let text = EmailText::new(&format!("Hello {},", account.username))
+                .paragraph(&format!("An operator has suspended your account. Reason: {reason}"))
+                .paragraph(
+                    "Your keys no longer work, your fundraisers are closed, and you cannot sign in. Donations that were made \
+                     remain, and donors keep their receipts.",
+                )
+                .link(
+                    "If you think that this is a mistake, contact us",
+                    &format!("{}/contact", self.notices.notices.public_url),
+                );
+            let email = Email::new(to, "Your account was suspended", &text.into_string());
+            (mailer, email)
+        });
+        let name = (account.id, account.username.as_str());
+        self.recorder.suspend(name, reason, actor, notice).await
     }
 }

@@ -24,6 +24,7 @@ use access::audit::Actor;
 use platform::clock::Clock;
 use platform::db::StoreError;
 use platform::ids::{AccountId, FundraiserId};
+use platform::mail::{Email, Mailer};
 use serde_json::json;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -217,17 +218,21 @@ impl Recorder {
         .await
     }
 
-    /// Suspends an account and closes its fundraisers. Returns how many were open.
-    pub async fn suspend(
+    /// Suspends an account, closes its fundraisers and queues an email to its owner. Returns how many were open.
+    pub(crate) async fn suspend(
         &self,
         (account, username): (AccountId, &str),
         reason: &str,
         actor: Actor,
+        notice: Option<(&Mailer, Email)>,
     ) -> Result<usize, Error> {
         let texts = Arc::new((username.to_owned(), reason.to_owned()));
         let clock = self.clock.clone();
-        let closed = self.write(Prefetch::default(), move |batch| {
+        let mailer = notice.as_ref().map(|(mailer, _)| (*mailer).clone());
+        let notice = Arc::new(notice.map(|(mailer, email)| (mailer.clone(), email)));
+        let written = self.write(Prefetch::default(), move |batch| {
             let (texts, now) = (Arc::clone(&texts), clock.millis());
+            let notice = Arc::clone(&notice);
             Box::pin(async move {
                 let (username, reason) = &*texts;
                 let account_and_name = (account, username.as_str());
@@ -235,10 +240,19 @@ impl Recorder {
                     return Err(StoreError::Refused(Error::NotFound));
                 }
                 batch.forget_standing(account);
-                moderate::close_all_of(batch, account, account_of(actor), now).await
+                let prepared = match &*notice {
+                    Some((mailer, email)) => Some(mailer.prepare(&mut batch.tx, email.clone()).await?),
+                    None => None,
+                };
+                let closed = moderate::close_all_of(batch, account, account_of(actor), now).await?;
+                Ok::<_, StoreError<Error>>((closed, prepared))
             })
         });
-        Ok(self.forget_all(&closed.await?))
+        let (closed, prepared) = written.await?;
+        if let (Some(mailer), Some(prepared)) = (mailer, prepared) {
+            mailer.dispatch(prepared);
+        }
+        Ok(self.forget_all(&closed))
     }
 
     /// Deletes an account and closes its fundraisers. Returns `false` if the password has changed since it was verified.

@@ -6,6 +6,7 @@ use crate::search::execute;
 use crate::segment::format::{OpenError, SectionTable};
 use crate::segment::labels::LabelPostings;
 use crate::segment::reader::Segment;
+use crate::spelling;
 use crate::text::tokenizer::Tokens;
 use crate::unknown_words;
 
@@ -62,6 +63,11 @@ impl<B: AsRef<[u8]>> Index<B> {
     /// Returns the indexes of the words that no document has.
     pub fn unknown_words(&self, tokens: &Tokens) -> Vec<usize> {
         unknown_words::unknown_words(self.segment(), tokens)
+    }
+
+    /// Returns at most `limit` words that are one edit away from a normalized word, the most frequent first.
+    pub fn corrections(&self, word: &str, limit: usize) -> Vec<String> {
+        spelling::corrections(self.segment(), word, limit)
     }
 
     /// Returns the documents that carry `label`, most prominent first.
@@ -624,6 +630,21 @@ mod tests {
             ("", &[]),
         ] {
             assert_eq!(index.unknown_words(&Tokens::new(text)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_is_corrected_by_the_most_frequent_ones_first() {
+        let index = index_of(&[
+            ("Boston Hospital", "Boston MA", 9.0),
+            ("Norton Hospital", "Boston MA", 8.0),
+            ("Boston Common", "Salem MA", 7.0),
+        ]);
+        assert_eq!(index.corrections("noston", 8), ["boston", "norton"]);
+        assert_eq!(index.corrections("noston", 1), ["boston"]);
+        assert_eq!(index.corrections("comon", 8), ["common"]);
+        for word in ["", "ma", "boston", "zzzz"] {
+            assert_eq!(index.corrections(word, 8), [""; 0], "{word}");
         }
     }
 

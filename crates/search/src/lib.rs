@@ -84,6 +84,7 @@ mod query;
 mod query_tests;
 mod search;
 mod segment;
+mod spelling;
 mod text;
 mod unknown_words;
 

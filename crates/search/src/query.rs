@@ -113,7 +113,7 @@ pub enum Rewrite {
 
 impl Rewrite {
     /// Returns `true` if the rewrite changes the words rather than their boundaries.
-    pub(crate) fn is_correction(self) -> bool {
+    pub fn is_correction(self) -> bool {
         matches!(
             self,
             Self::Typo(_) | Self::FirstLetter(_) | Self::TwoTypos(..) | Self::Drop(_)

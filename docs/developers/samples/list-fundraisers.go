@@ -29,6 +29,9 @@ func main() {
 		Fundraisers []struct{ NonprofitID, Slug, Title, Type string }
 	}
 	read("fundraisers?take=20", &list)
+	if len(list.Fundraisers) == 0 {
+		fmt.Println("You have no fundraisers yet.")
+	}
 	for _, fundraiser := range list.Fundraisers {
 		nonprofit := fundraiser.NonprofitID
 		if fundraiser.Type == "MULTIPLE_NONPROFITS" {

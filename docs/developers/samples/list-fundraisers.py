@@ -9,6 +9,8 @@ request = Request(
 )
 with urlopen(request) as response:
     fundraisers = json.load(response)["fundraisers"]
+if not fundraisers:
+    print("You have no fundraisers yet.")
 for fundraiser in fundraisers:
     is_multiple = fundraiser["type"] == "MULTIPLE_NONPROFITS"
     nonprofit = "special-fundraiser" if is_multiple else fundraiser["nonprofitId"]

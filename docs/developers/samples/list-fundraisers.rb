@@ -5,7 +5,9 @@ url = URI("https://causeway.example/v0.2/fundraisers?take=20")
 request = Net::HTTP::Get.new(url)
 request.basic_auth("PUBLIC_KEY", "PRIVATE_KEY")
 response = Net::HTTP.start(url.host, url.port, use_ssl: url.scheme == "https") { |http| http.request(request) }
-JSON.parse(response.body)["fundraisers"].each do |fundraiser|
+fundraisers = JSON.parse(response.body)["fundraisers"]
+puts "You have no fundraisers yet." if fundraisers.empty?
+fundraisers.each do |fundraiser|
   is_multiple = fundraiser["type"] == "MULTIPLE_NONPROFITS"
   nonprofit = is_multiple ? "special-fundraiser" : fundraiser["nonprofitId"]
   path = "nonprofit/#{nonprofit}/fundraiser/#{fundraiser["slug"]}/raised"

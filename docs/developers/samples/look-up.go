@@ -8,7 +8,7 @@ import (
 )
 
 func main() {
-	response, err := http.Get("https://causeway.example/v0.2/nonprofit/american-red-cross?apiKey=PUBLIC_KEY")
+	response, err := http.Get("https://causeway.example/v0.2/nonprofit/530196605?apiKey=PUBLIC_KEY")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 import json
 from urllib.request import urlopen
 
-url = "https://causeway.example/v0.2/nonprofit/american-red-cross?apiKey=PUBLIC_KEY"
+url = "https://causeway.example/v0.2/nonprofit/530196605?apiKey=PUBLIC_KEY"
 with urlopen(url) as response:
     nonprofit = json.load(response)["data"]["nonprofit"]
 print(nonprofit["name"], nonprofit["profileUrl"])

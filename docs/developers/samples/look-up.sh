@@ -1,1 +1,1 @@
-curl "https://causeway.example/v0.2/nonprofit/american-red-cross?apiKey=PUBLIC_KEY"
+curl "https://causeway.example/v0.2/nonprofit/530196605?apiKey=PUBLIC_KEY"

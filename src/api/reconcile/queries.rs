@@ -29,6 +29,7 @@ pub(super) struct ReconciliationQuery {
     city: String,
     state: String,
     zip: String,
+    website: String,
 }
 
 /// The candidates of a query.
@@ -90,6 +91,7 @@ fn parse_query(query: &Map<String, Value>) -> ReconciliationQuery {
             Some("city") => parsed.city = value,
             Some("state") => parsed.state = value,
             Some("zip") => parsed.zip = value,
+            Some("website") => parsed.website = value,
             // A property that nothing is compared with does not change the candidates.
             _ => {}
         }
@@ -142,6 +144,7 @@ fn find(view: &View, matcher: &mut Matcher<'_>, query: &ReconciliationQuery) -> 
         city: &query.city,
         state: &query.state,
         zip: &query.zip,
+        website: &query.website,
     };
     let found = matcher.find(&row, query.limit);
     let bodies = found.iter().filter_map(|candidate| {

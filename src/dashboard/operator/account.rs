@@ -75,11 +75,7 @@ pub async fn suspend(
         return Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response());
     };
     let actor = Actor::Account(user.account);
-    let suspended = app
-        .giving
-        .recorder
-        .suspend((account.id, &account.username), &reason, actor);
-    suspended.await?;
+    app.moderation().suspend(&account, &reason, actor).await?;
     app.access.keys.refresh().await?;
     Ok(Flash::AccountSuspended.redirect(&app.site.public_url, &path(&account)))
 }

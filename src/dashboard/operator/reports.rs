@@ -8,10 +8,12 @@ use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::http::session::Operator;
 use crate::web::flash::Flash;
+use crate::web::markdown::plain_beginning;
 use crate::web::pager::Pager;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::PUBLIC_EN;
 use crate::web::{FormData, Layout, Page};
+use access::accounts;
 use access::audit::Actor;
 use askama::Template;
 use axum::extract::{RawQuery, State};
@@ -42,6 +44,10 @@ struct Row {
     name: String,
     path: String,
     is_fundraiser: bool,
+    /// The beginning of the story of a fundraiser.
+    story: String,
+    /// The username of who created it.
+    account: Option<String>,
     reason: &'static str,
     reported: RelativeTime,
     closed: Option<RelativeTime>,
@@ -125,12 +131,18 @@ impl Row {
     }
 
     async fn load(app: &App, report: Report) -> Result<Row> {
+        let (mut story, mut account) = (String::new(), None);
         let (name, path) = match report.subject {
             Subject::Fundraiser(id) => {
-                let found = fundraisers::store::find(&app.db, id).await?;
-                let title = found.map(|found| found.title);
                 let path = format!("/dashboard/operator/fundraisers/{id}");
-                (title.unwrap_or_else(|| id.to_string()), path)
+                match fundraisers::store::find(&app.db, id).await? {
+                    Some(found) => {
+                        story = plain_beginning(found.description.as_deref().unwrap_or_default());
+                        account = accounts::store::find_by_id(&app.db, found.account).await?;
+                        (found.title, path)
+                    }
+                    None => (id.to_string(), path),
+                }
             }
             Subject::Nonprofit(id) => {
                 let found = app.directory.find(&Identifier::Id(id)).await?;
@@ -146,6 +158,8 @@ impl Row {
             name,
             path,
             reason: PUBLIC_EN.report.reason(report.reason),
+            story,
+            account: account.map(|account| account.username),
             is_fundraiser: matches!(report.subject, Subject::Fundraiser(_)),
             reported: RelativeTime::new(report.created_at, now),
             closed: report.closed_at.map(|at| RelativeTime::new(at, now)),

@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::app::traces::{ActiveSpan, TraceId};
 use crate::config::LoggedRequests;
+use crate::http::compression::accepts_gzip;
 use crate::http::request_id::RequestId;
 use crate::http::request_record::RequestRecord;
 use crate::http::trace_context;
@@ -29,6 +30,7 @@ pub(super) struct RequestFacts {
     pub(super) path: Option<String>,
     /// `None` if pages of other origins may not read the response.
     pub(super) cors: Option<CorsPolicy>,
+    pub(super) accepts_gzip: bool,
     /// Whether errors are shown as a page.
     pub(super) is_page: bool,
     pub(super) record: Arc<RequestRecord>,
@@ -62,6 +64,7 @@ impl RequestFacts {
             route: request.extensions().get::<MatchedPath>().cloned(),
             path: (app.config.log.requests == LoggedRequests::All).then(|| path.to_owned()),
             cors: CorsPolicy::of_path(path),
+            accepts_gzip: accepts_gzip(request.headers()),
             is_page: is_page(path),
             record: Arc::default(),
             app: app.clone(),

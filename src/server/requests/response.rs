@@ -2,6 +2,7 @@
 
 use super::facts::RequestFacts;
 use crate::http::body::declared_length;
+use crate::http::compression;
 use crate::http::error::{Error, Problem};
 use crate::http::rate_limit::write_rate_limit_headers;
 use crate::http::request_id::{RequestId, X_REQUEST_ID};
@@ -60,4 +61,5 @@ pub(super) fn write_headers(facts: &RequestFacts, response: &mut Response) {
     if let Some((class, decision)) = facts.record.limit.get() {
         write_rate_limit_headers(headers, class.name(), decision);
     }
+    compression::compress(response, facts.accepts_gzip);
 }

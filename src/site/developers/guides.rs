@@ -1,7 +1,8 @@
 //! The guides of the documentation, written in `docs/developers`.
 
 use super::markdown::{self, RenderedPage};
-use super::samples::SERVER;
+use super::samples::{SERVER, SampleView};
+use crate::app::compressible_text::CompressibleText;
 
 /// A guide as it is written.
 struct Source {
@@ -77,6 +78,18 @@ pub(super) struct Guide {
     pub path: String,
     pub group: Group,
     pub page: RenderedPage,
+    /// The guide as Markdown, with its samples.
+    pub markdown: CompressibleText,
+}
+
+impl Guide {
+    /// Returns the name of its Markdown version, next to its page.
+    pub(super) fn markdown_name(&self) -> String {
+        match self.slug {
+            "" => "index.md".to_owned(),
+            slug => format!("{slug}.md"),
+        }
+    }
 }
 
 /// Renders all guides for a server at `public_url`.
@@ -89,9 +102,29 @@ pub(super) fn guides(public_url: &str) -> Vec<Guide> {
             path: source.path(),
             group: source.group,
             page,
+            markdown: CompressibleText::permanent(with_samples(source.text).replace(SERVER, public_url)),
         }
     };
     SOURCES.iter().map(guide).collect()
+}
+
+/// Returns Markdown in which the links to samples are replaced with the samples.
+fn with_samples(text: &str) -> String {
+    let mut out = String::with_capacity(2 * text.len());
+    for line in text.lines() {
+        let link = line.strip_prefix('[').and_then(|line| line.strip_suffix(')'));
+        let sample = link
+            .and_then(|link| link.split_once("]("))
+            .and_then(|(title, file)| SampleView::find(file, title.trim_start_matches("Sample: "), 0));
+        match sample {
+            Some(sample) => out.push_str(&sample.to_markdown()),
+            None => {
+                out.push_str(line);
+                out.push('\n');
+            }
+        }
+    }
+    out
 }
 
 #[cfg(test)]

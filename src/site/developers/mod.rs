@@ -6,37 +6,46 @@ mod guides;
 mod markdown;
 mod menu;
 mod postman;
-mod reader;
+pub mod reader;
 mod reference;
+mod request_samples;
 mod samples;
 mod schema;
 mod search;
 
 use crate::app::App;
+use crate::app::compressible_text::CompressibleText;
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathText, RawQuery, decode, pairs, values};
 use crate::http::routing::get;
 use crate::web::texts::{self, DEVELOPERS_EN, fill};
-use crate::web::{Layout, Meta, Page, Section};
+use crate::web::{Layout, Meta, Page, PublicPage, Section};
 use askama::Template;
-use axum::Router;
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use guides::Guide;
+use axum::{Json, Router};
 pub use guides::paths as guide_paths;
+use guides::{Group, Guide};
 use markdown::Heading;
 use menu::{Link, Menu};
 use platform::text::cut;
 use reader::Reader;
 use reference::{Input, Operation, Tag};
 use search::{Entry, SearchIndex, SearchResult};
+use serde_json::json;
+use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
 use utoipa::openapi::OpenApi;
 
 /// The longest text that is searched for, in bytes.
 const MAX_QUERY: usize = 256;
+/// The number of results while somebody types.
+const MAX_LIVE_RESULTS: usize = 8;
+
+const MARKDOWN: &str = "text/markdown; charset=utf-8";
+const PLAIN_TEXT: &str = "text/plain; charset=utf-8";
 
 /// The documentation of a server.
 #[derive(Debug)]
@@ -46,7 +55,7 @@ struct Documentation {
     operations: Vec<Operation>,
     menu: Menu,
     index: SearchIndex,
-    postman: String,
+    postman: CompressibleText,
 }
 
 /// What all pages of the documentation share.
@@ -90,6 +99,8 @@ struct GuidePage<'a> {
     layout: Layout,
     meta: Meta,
     frame: Frame<'a>,
+    /// The URL of its Markdown version.
+    markdown: String,
     lead_html: &'a str,
     html: String,
     has_samples: bool,
@@ -124,6 +135,8 @@ struct OperationPage<'a> {
     frame: Frame<'a>,
     operation: &'a Operation,
     inputs: Vec<Input>,
+    /// The sample as HTML, with the key of the reader.
+    sample: String,
     /// The path and query of the request that the form describes, if the form was sent without JavaScript.
     request: Option<String>,
     base: &'a str,
@@ -140,6 +153,8 @@ pub fn routes(app: &App, description: &'static OpenApi) -> Router<App> {
     let results = Arc::clone(&documentation);
     let reference = Arc::clone(&documentation);
     let operations = Arc::clone(&documentation);
+    let live = Arc::clone(&documentation);
+    let llms = Arc::clone(&documentation);
     Router::new()
         .route(
             "/developers",
@@ -160,6 +175,14 @@ pub fn routes(app: &App, description: &'static OpenApi) -> Router<App> {
         .route(
             "/developers/search",
             get(async move |State(app): State<App>, RawQuery(query): RawQuery| results.results(&app, &query)),
+        )
+        .route(
+            "/developers/search.json",
+            get(async move |RawQuery(query): RawQuery| live.live(&query)),
+        )
+        .route(
+            "/llms.txt",
+            get(async move |State(app): State<App>| llms.overview_for_models(&app)),
         )
         .route(
             "/developers/reference",
@@ -189,7 +212,7 @@ impl Documentation {
         let (tags, operations) = reference::read(&description, public_url);
         let menu = Menu::new(&guides, &operations);
         let index = SearchIndex::new(entries(&guides, &operations));
-        let postman = postman::collection(&description, public_url);
+        let postman = CompressibleText::permanent(postman::collection(&description, public_url));
         Documentation {
             guides,
             tags,
@@ -214,6 +237,13 @@ impl Documentation {
 
     /// `GET /developers` and `GET /developers/{page}`
     async fn guide(&self, app: &App, slug: &str, headers: &HeaderMap) -> Result<Response> {
+        if slug.contains('.') {
+            let guide = self.guides.iter().find(|guide| guide.markdown_name() == slug);
+            return Ok(text_response(
+                MARKDOWN,
+                guide.ok_or(Error::NotFound)?.markdown.clone(),
+            ));
+        }
         let guide = self.guides.iter().find(|guide| guide.slug == slug);
         let guide = guide.ok_or(Error::NotFound)?;
         let reader = Reader::find(app, headers).await;
@@ -227,27 +257,21 @@ impl Documentation {
                 app.site.urls.page(&guide.path),
             ),
             frame: self.frame(&guide.path, &content.title, &content.headings),
+            markdown: format!("/developers/{}", guide.markdown_name()),
             lead_html: &content.lead_html,
             html: reader.fill(&content.html),
             has_samples: content.has_samples,
             reader: reader.clone(),
             layout,
         };
-        let mut response = Page(page).into_response();
-        reader.set_caching(&mut response);
-        Ok(response)
+        Ok(reader.respond(page))
     }
 
     /// `GET /developers/search`
     fn results(&self, app: &App, query: &str) -> Response {
-        let typed = values(query, "q").next().unwrap_or_default();
-        let typed = cut(typed.trim(), MAX_QUERY);
+        let (typed, found) = self.search(query);
+        let typed = typed.as_str();
         let texts = &DEVELOPERS_EN.documentation;
-        let found = if typed.is_empty() {
-            Vec::new()
-        } else {
-            self.index.search(typed)
-        };
         let title = if typed.is_empty() {
             texts.search_label.to_owned()
         } else {
@@ -261,14 +285,64 @@ impl Documentation {
                 typed,
                 ..self.frame(path, &title, &[])
             },
-            count: match found.len() {
-                1 => texts.one_result.to_owned(),
-                count => fill(texts.results_count, &[("count", &count.to_string())]),
-            },
+            count: describe_count(found.len()),
             found,
             layout,
         };
         Page(page).into_response()
+    }
+
+    /// Returns what was typed, and the sections that match.
+    fn search(&self, query: &str) -> (String, Vec<SearchResult<'_>>) {
+        let typed = values(query, "q").next().unwrap_or_default();
+        let typed = cut(typed.trim(), MAX_QUERY).to_owned();
+        let found = if typed.is_empty() {
+            Vec::new()
+        } else {
+            self.index.search(&typed)
+        };
+        (typed, found)
+    }
+
+    /// `GET /developers/search.json`: the results while somebody types.
+    fn live(&self, query: &str) -> Response {
+        let (_, mut found) = self.search(query);
+        let status = describe_count(found.len());
+        found.truncate(MAX_LIVE_RESULTS);
+        let headers = [(CACHE_CONTROL, HeaderValue::from_static("no-cache"))];
+        (headers, Json(json!({ "status": status, "results": found }))).into_response()
+    }
+
+    /// `GET /llms.txt`: what AI applications should read, in the form of <https://llmstxt.org>.
+    fn overview_for_models(&self, app: &App) -> Response {
+        let texts = &DEVELOPERS_EN.documentation;
+        let layout = Layout::new(Section::Developers);
+        let mut text = format!(
+            "# {}\n\n> {}\n\n{}\n",
+            layout.t.site.name, layout.p.home.about, texts.llms_about
+        );
+        for (group, title) in [
+            (Group::Start, texts.start),
+            (Group::Guides, texts.guides),
+            (Group::Operation, texts.operation),
+        ] {
+            let _ = write!(text, "\n## {title}\n\n");
+            for guide in self.guides.iter().filter(|guide| guide.group == group) {
+                let url = app
+                    .site
+                    .urls
+                    .page(&format!("/developers/{}", guide.markdown_name()));
+                let (title, lead) = (&guide.page.title, &guide.page.lead);
+                let _ = writeln!(text, "- [{title}]({url}): {lead}");
+            }
+        }
+        let openapi = app.site.urls.page("/v0.2/openapi.json");
+        let _ = write!(
+            text,
+            "\n## {}\n\n- [OpenAPI]({openapi}): {}\n",
+            texts.reference, texts.openapi_about
+        );
+        text_response(PLAIN_TEXT, CompressibleText::once(text))
     }
 
     /// `GET /developers/reference`
@@ -283,9 +357,7 @@ impl Documentation {
             operations: &self.operations,
             layout,
         };
-        let mut response = Page(page).into_response();
-        Reader::Visitor.set_caching(&mut response);
-        response
+        PublicPage(page).into_response()
     }
 
     /// `GET /developers/reference/{operation}`
@@ -310,15 +382,14 @@ impl Documentation {
             ),
             frame: self.frame(&path, &operation.title, &operation.headings),
             request: (!query.is_empty()).then(|| operation.request(&inputs, &public_key)),
+            sample: reader.fill(&request_samples::render(operation, app.site.urls.public())),
             operation,
             inputs,
             base: app.site.urls.public(),
             public_key,
             layout,
         };
-        let mut response = Page(page).into_response();
-        reader.set_caching(&mut response);
-        Ok(response)
+        Ok(reader.respond(page))
     }
 
     /// `GET /developers/postman.json`
@@ -328,6 +399,20 @@ impl Documentation {
             (CACHE_CONTROL, "public, max-age=300"),
         ];
         (headers, self.postman.clone()).into_response()
+    }
+}
+
+fn text_response(media_type: &'static str, text: CompressibleText) -> Response {
+    let headers = [(CONTENT_TYPE, media_type), (CACHE_CONTROL, "public, max-age=300")];
+    (headers, text).into_response()
+}
+
+fn describe_count(count: usize) -> String {
+    let texts = &DEVELOPERS_EN.documentation;
+    match count {
+        0 => texts.nothing_found.to_owned(),
+        1 => texts.one_result.to_owned(),
+        count => fill(texts.results_count, &[("count", &count.to_string())]),
     }
 }
 

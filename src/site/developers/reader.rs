@@ -3,14 +3,16 @@
 use super::samples::PUBLIC_KEY;
 use crate::app::App;
 use crate::http::session;
+use crate::web::{Page, PublicPage};
 use access::keys::{State, store};
+use askama::Template;
 use axum::http::header::{CACHE_CONTROL, VARY};
 use axum::http::{HeaderMap, HeaderValue};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 
 /// Who reads a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reader {
+pub enum Reader {
     Visitor,
     /// Signed in, but without a public key that works.
     WithoutKey,
@@ -21,7 +23,7 @@ pub(super) enum Reader {
 impl Reader {
     /// Finds out who sent a request. The documentation is readable without the database: a reader whose session cannot be
     /// looked up is a visitor.
-    pub(super) async fn find(app: &App, headers: &HeaderMap) -> Reader {
+    pub async fn find(app: &App, headers: &HeaderMap) -> Reader {
         let Ok(Some(user)) = session::find(app, headers).await else {
             return Reader::Visitor;
         };
@@ -39,7 +41,7 @@ impl Reader {
     }
 
     /// Returns the key, or nothing.
-    pub(super) fn key(&self) -> &str {
+    pub fn key(&self) -> &str {
         match self {
             Reader::WithKey(key) => key,
             Reader::Visitor | Reader::WithoutKey => "",
@@ -54,14 +56,17 @@ impl Reader {
         }
     }
 
-    /// Sets how long caches may keep a page: one with a key belongs to one reader.
-    pub(super) fn set_caching(&self, response: &mut Response) {
-        let policy = match self {
-            Reader::Visitor => "no-cache",
-            Reader::WithoutKey | Reader::WithKey(_) => "private, no-cache",
+    /// Returns a page, and how long caches may keep it: one with a key belongs to one reader.
+    pub fn respond(&self, page: impl Template) -> Response {
+        let mut response = match self {
+            Reader::Visitor => PublicPage(page).into_response(),
+            Reader::WithoutKey | Reader::WithKey(_) => {
+                let policy = HeaderValue::from_static("private, no-cache");
+                ([(CACHE_CONTROL, policy)], Page(page)).into_response()
+            }
         };
         let headers = response.headers_mut();
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static(policy));
         headers.insert(VARY, HeaderValue::from_static("Cookie"));
+        response
     }
 }

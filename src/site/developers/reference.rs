@@ -162,6 +162,7 @@ impl Operation {
         };
         [
             heading("try-it", TEXTS.try_it, true),
+            heading("sample", TEXTS.sample, true),
             heading("parameters", TEXTS.parameters, !self.parameters.is_empty()),
             heading("body", TEXTS.body, !self.body.is_empty()),
             heading("example", TEXTS.example, self.example.is_some()),

@@ -4,6 +4,7 @@
 
 use crate::web::texts::{DEVELOPERS_EN, Documentation};
 use askama::Template;
+use std::borrow::Cow;
 
 /// What samples call the server.
 pub(super) const SERVER: &str = "https://causeway.example";
@@ -101,8 +102,11 @@ pub(super) struct SampleView {
 struct Code {
     language: &'static str,
     title: &'static str,
-    text: &'static str,
+    text: Cow<'static, str>,
 }
+
+/// The languages that a Markdown version of a guide shows of a sample.
+const MARKDOWN_LANGUAGES: usize = 3;
 
 impl SampleView {
     /// Returns the sample that `link` leads to, a file in the folder of samples.
@@ -112,35 +116,64 @@ impl SampleView {
         let codes = if let Some((_, text)) = SINGLE.iter().find(|(known, _)| *known == file) {
             let language = LANGUAGES.into_iter().find(|(_, _, known)| *known == ending);
             let (language, title, _) = language.unwrap_or(("html", "HTML", "html"));
-            vec![Code {
-                language,
-                title,
-                text,
-            }]
+            vec![Code::new((language, title, *text))]
         } else if name == "receive-webhook" {
-            let code = |(language, title, _, text)| Code {
-                language,
-                title,
-                text,
-            };
+            let code = |(language, title, _, text)| Code::new((language, title, text));
             RECEIVERS.into_iter().map(code).collect()
         } else {
             let (_, texts) = SAMPLES.iter().find(|(known, _)| *known == name)?;
             let languages = LANGUAGES.into_iter().zip(*texts);
             languages
-                .map(|((language, title, _), text)| Code {
-                    language,
-                    title,
-                    text,
-                })
+                .map(|((language, title, _), text)| Code::new((language, title, text)))
                 .collect()
         };
-        Some(SampleView {
+        Some(SampleView::new(title, number, codes))
+    }
+
+    /// Returns a sample that is not a file, in languages with their IDs and names.
+    pub(super) fn of_texts<const N: usize>(
+        title: &str,
+        texts: [(&'static str, &'static str, String); N],
+    ) -> SampleView {
+        SampleView::new(title, 1, texts.map(Code::new).into())
+    }
+
+    fn new(title: &str, number: usize, codes: Vec<Code>) -> SampleView {
+        SampleView {
             number,
             title: title.to_owned(),
             codes,
             texts: &DEVELOPERS_EN.documentation,
-        })
+        }
+    }
+
+    /// Returns the sample as Markdown, in the languages that most readers know.
+    pub(super) fn to_markdown(&self) -> String {
+        let codes = self.codes.iter().take(MARKDOWN_LANGUAGES);
+        let blocks = codes.map(|code| {
+            let language = if code.language == "curl" {
+                "sh"
+            } else {
+                code.language
+            };
+            format!(
+                "{}, {}:\n\n```{language}\n{}\n```\n",
+                self.title,
+                code.title,
+                code.text.trim_end()
+            )
+        });
+        blocks.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Code {
+    fn new((language, title, text): (&'static str, &'static str, impl Into<Cow<'static, str>>)) -> Code {
+        Code {
+            language,
+            title,
+            text: text.into(),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Searches the documentation, with the index that also searches nonprofits.
 
 use search::{Document, Index, IndexBuilder, Query};
+use serde::Serialize;
 
 /// The words of a section that one name of the index holds, and the names that one document holds.
 const CHUNK_WORDS: usize = 60;
@@ -21,7 +22,7 @@ pub(super) struct Entry {
 }
 
 /// A section that matches.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct SearchResult<'a> {
     pub url: &'a str,
     pub page: &'a str,
@@ -87,7 +88,10 @@ impl SearchIndex {
         let results = self.index.search(&query);
         let mut numbers: Vec<usize> = Vec::new();
         let mut found = Vec::new();
-        for hit in &results.hits {
+        // Corrected words are shown only if nothing has the words as typed: most words here are names and codes.
+        let has_typed = results.hits.iter().any(|hit| !hit.rewrite.is_correction());
+        let hits = results.hits.iter();
+        for hit in hits.filter(|hit| !has_typed || !hit.rewrite.is_correction()) {
             let number = self.documents[hit.document as usize];
             if numbers.contains(&number) || numbers.len() == MAX_RESULTS {
                 continue;
@@ -150,6 +154,8 @@ mod tests {
             entry("rate_limited", "Wait for the seconds in Retry-After.", 2),
             entry("Limits", "Requests per minute. Wait when rate limited.", 0),
             entry("Long", &long, 1),
+            entry("cursor_expired", "Start again.", 2),
+            entry("Origins", "Pages of any origin may call the API (CORS).", 2),
         ]);
         let titles = |text: &str| -> Vec<String> {
             let found = index.search(text);
@@ -158,6 +164,8 @@ mod tests {
         assert_eq!(titles("rate_limited")[0], "rate_limited");
         assert_eq!(titles("retry-af"), ["rate_limited"]);
         assert_eq!(titles("hippopotamus"), ["Long"]);
+        assert_eq!(titles("hipopotamus"), ["Long"], "a typo is corrected");
+        assert_eq!(titles("cors"), ["Origins"], "and what is right is not");
         assert_eq!(titles("zzqqxx"), [""; 0]);
         let found = index.search("hippopotamus");
         assert!(found[0].excerpt.ends_with("hippopotamus"), "{found:?}");

@@ -5,6 +5,7 @@ pub mod data;
 pub mod pages;
 
 use crate::app::App;
+use crate::app::compressible_text::CompressibleText;
 use crate::config::AccentColor;
 use crate::http::cache::IfNoneMatch;
 use crate::http::error::{Error, Result};
@@ -35,7 +36,7 @@ impl Script {
             .replacen("__TEXTS__", &texts.to_string(), 1)
             .replace("__LIGHT__", colors.light_css().trim_end())
             .replace("__DARK__", colors.dark_css().trim_end());
-        let tag = format!("\"{:08x}\"", crc32fast::hash(content.as_bytes()));
+        let tag = format!("W/\"{:08x}\"", crc32fast::hash(content.as_bytes()));
         Script {
             content,
             tag: HeaderValue::try_from(tag).expect("a number is ASCII"),
@@ -90,7 +91,7 @@ pub async fn script(
     let mut response = if if_none_match.matches(&script.tag) {
         (StatusCode::NOT_MODIFIED, headers).into_response()
     } else {
-        (headers, script.content).into_response()
+        (headers, CompressibleText::once(script.content)).into_response()
     };
     response.headers_mut().insert(ETAG, script.tag);
     Ok(response)

@@ -3,15 +3,17 @@
 use crate::app::App;
 use crate::http::error::{Error, Result};
 use crate::http::params::{RawQuery, values};
+use crate::site::developers::reader::Reader;
 use crate::site::find::find;
 use crate::site::fundraiser_links;
 use crate::web::texts::{EmbedTexts, fill};
-use crate::web::{Layout, Meta, PublicPage, Section};
+use crate::web::{Layout, Meta, Section};
 use access::keys::{KeyText, Kind as KeyKind};
 use askama::Template;
 use askama::filters::HtmlSafe;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use giving::providers::Provider;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::text::cut;
@@ -128,10 +130,18 @@ impl EmbedOptions {
 }
 
 /// `GET /developers/embed`
-pub async fn embed(State(app): State<App>, RawQuery(query): RawQuery) -> Result<Response> {
+pub async fn embed(
+    State(app): State<App>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response> {
     let layout = Layout::new(Section::Developers);
     let texts = &layout.p.embed;
     let mut options = EmbedOptions::parse(&query);
+    let reader = Reader::find(&app, &headers).await;
+    if options.key.is_empty() {
+        reader.key().clone_into(&mut options.key);
+    }
     let mut suggestions = Vec::new();
     let snippet = match options.kind {
         EmbedKind::Search => search_snippet(&mut options, texts),
@@ -156,7 +166,7 @@ pub async fn embed(State(app): State<App>, RawQuery(query): RawQuery) -> Result<
         error,
         layout,
     };
-    Ok(PublicPage(page).into_response())
+    Ok(reader.respond(page))
 }
 
 type SnippetResult = std::result::Result<Snippet, &'static str>;

@@ -35,6 +35,9 @@ texts! {
         nothing_found: "Nothing found. Try fewer words, or look through the menu.",
         one_result: "1 result",
         results_count: "{count} results",
+        as_markdown: "Read as Markdown",
+        llms_about: "Guides to the API, as Markdown. Samples have the placeholders PUBLIC_KEY and PRIVATE_KEY.",
+        openapi_about: "every endpoint with its parameters, fields, examples and errors",
     }
     reference: Reference {
         title: "API reference",
@@ -57,6 +60,7 @@ texts! {
         status: "Status",
         fields: "Fields of the response",
         example: "Example response",
+        sample: "Sample request",
         errors: "Errors",
         errors_about: "Each code is explained in",
         errors_link: "Errors",

@@ -483,6 +483,7 @@ texts! {
         remove_picture_about: "Fundraisers by {username} will no longer show the picture. The owner can upload another one. To prevent that, suspend the account.",
         cancel: "Cancel",
         exposed: "Exposed",
+        created_by: "Created by",
         open_reports: "Open",
         closed_reports: "Closed",
         no_reports: "No reports.",

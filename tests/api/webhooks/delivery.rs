@@ -291,11 +291,10 @@ async fn a_suspended_account_gets_nothing(world: &World) {
     partner.create("/hook", json!({})).await;
     partner.organizer.create_fundraiser(json!({})).await;
     let actor = access::audit::Actor::Command;
-    let recorder = &partner.app.giving.recorder;
-    recorder
-        .suspend((world.account, "ada"), "spam", actor)
-        .await
-        .unwrap();
+    let account = access::accounts::store::find_by_id(&world.app.db, world.account).await;
+    let account = account.unwrap().unwrap();
+    let moderation = partner.app.moderation();
+    moderation.suspend(&account, "spam", actor).await.unwrap();
     partner.deliver().await;
     assert_eq!(partner.receiver.take("/hook").len(), 0);
     let now = world.app.clock.millis();

@@ -197,7 +197,7 @@ export const fundraisers = <ThrowOnError extends boolean = false>(options?: Opti
 /**
  * Match a list to nonprofits
  *
- * Finds the nonprofits that the rows of a list mean, by EIN, name and place, with scores and reasons.
+ * Finds the nonprofits that the rows of a list mean, by EIN, name, place and website, with scores and reasons.
  */
 export const match = <ThrowOnError extends boolean = false>(options: Options<MatchData, ThrowOnError>): RequestResult<MatchResponses, MatchErrors, ThrowOnError> => (options.client ?? client).post<MatchResponses, MatchErrors, ThrowOnError>({
     security: [{ scheme: 'basic', type: 'http' }],

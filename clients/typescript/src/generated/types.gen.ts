@@ -825,7 +825,8 @@ export type MatchInput = {
 
 /**
  * A nonprofit to find. Send what you know; a row needs a name or an EIN. The response repeats the id, which is your own.
- * The state is a code or a name. The EIN may have a dash; a text that is not an EIN is ignored.
+ * The state is a code or a name. The EIN may have a dash; a text that is not an EIN is ignored. The website is a URL or a
+ * domain.
  */
 export type MatchRowInput = {
     city?: string | number | null;
@@ -833,6 +834,7 @@ export type MatchRowInput = {
     id?: string | number | null;
     name?: string | number | null;
     state?: string | number | null;
+    website?: string | number | null;
     zip?: string | number | null;
 };
 

@@ -5,6 +5,7 @@
 
 use platform::ids::NonprofitId;
 use std::fmt;
+use std::ops::Range;
 use uuid::Uuid;
 
 /// A valid EIN. Leading zeros are significant: about one EIN in twenty has one.
@@ -16,6 +17,8 @@ const ID_NAMESPACE: Uuid = Uuid::from_u128(0x3f1d_8a52_6c0b_4e7d_9b64_a2d7_15c8_
 
 const MAX_VALUE: u32 = 999_999_999;
 const DIGITS: usize = 9;
+/// How many digits are before the dash.
+const FIRST_DIGITS: usize = 2;
 
 impl Ein {
     /// Parses exactly nine ASCII digits.
@@ -78,6 +81,39 @@ impl Ein {
         }
     }
 
+    /// Finds the first EIN in a text: nine digits, or two and seven with a dash or a space between them. Returns where it is.
+    pub fn find_in(text: &str) -> Option<(Ein, Range<usize>)> {
+        let bytes = text.as_bytes();
+        // Each keystroke is a text, and nearly all have fewer digits.
+        if bytes.iter().filter(|byte| byte.is_ascii_digit()).count() < DIGITS {
+            return None;
+        }
+        let count_digits = |at: usize| {
+            bytes[at..]
+                .iter()
+                .take_while(|byte| byte.is_ascii_digit())
+                .count()
+        };
+        let mut at = 0;
+        while at < bytes.len() {
+            let digits = count_digits(at);
+            let end = at + digits;
+            let is_separated = digits == FIRST_DIGITS
+                && matches!(bytes.get(end), Some(b'-' | b' '))
+                && count_digits(end + 1) == DIGITS - FIRST_DIGITS;
+            let range = match digits {
+                DIGITS => at..end,
+                _ if is_separated => at..at + DIGITS + 1,
+                _ => {
+                    at = end + 1;
+                    continue;
+                }
+            };
+            return Ein::parse_lenient(&text[range.clone()]).map(|ein| (ein, range));
+        }
+        None
+    }
+
     /// Returns the ID of the nonprofit with this EIN.
     pub fn nonprofit_id(self) -> NonprofitId {
         NonprofitId(Uuid::new_v5(&ID_NAMESPACE, self.to_string().as_bytes()))
@@ -123,6 +159,31 @@ mod tests {
             "５３０１９６６０５",
         ] {
             assert_eq!(Ein::parse(invalid), None, "{invalid}");
+        }
+    }
+
+    #[test]
+    fn an_ein_is_found_among_other_words() {
+        let found = |text: &str| Ein::find_in(text).map(|(ein, range)| (ein.value(), text[range].to_owned()));
+        for (text, typed) in [
+            ("530196605", "530196605"),
+            ("my EIN is 53-0196605.", "53-0196605"),
+            ("EIN:53 0196605 Washington", "53 0196605"),
+            ("12 53-0196605", "53-0196605"),
+            ("é530196605é", "530196605"),
+        ] {
+            assert_eq!(found(text), Some((530_196_605, typed.to_owned())), "{text}");
+        }
+        for text in [
+            "",
+            "53-019660",
+            "5301966051",
+            "53--0196605",
+            "530-196605",
+            "53-01966051",
+            "1 2 3 4 5 6 7 8 9",
+        ] {
+            assert_eq!(found(text), None, "{text}");
         }
     }
 

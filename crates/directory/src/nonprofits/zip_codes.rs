@@ -88,6 +88,22 @@ impl ZipCodes {
         self.positions.get(number.index()).copied()
     }
 
+    /// Returns the five digits of a ZIP code. `None` for a number that is not in the list.
+    pub(crate) fn code(&self, number: ZipNumber) -> Option<String> {
+        self.codes.get(number.index()).map(|code| format!("{code:05}"))
+    }
+
+    /// Returns the ZIP codes within a distance of a position, the nearest first.
+    pub(crate) fn nearest(&self, center: Position, miles: f64) -> Vec<ZipNumber> {
+        let mut found: Vec<ZipNumber> = self.within(center, miles).collect();
+        let from = center.on_unit_sphere();
+        found.sort_by(|a, b| {
+            let [a, b] = [a, b].map(|number| squared_chord(from, self.on_unit_sphere[number.index()]));
+            a.total_cmp(&b)
+        });
+        found
+    }
+
     /// Returns the number of ZIP codes.
     pub(crate) fn len(&self) -> usize {
         self.codes.len()

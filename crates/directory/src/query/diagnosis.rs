@@ -8,7 +8,7 @@ use crate::query::intent::intent;
 use crate::query::interpretation;
 use crate::query::near::Area;
 use crate::snapshot::view::{HitLocation, View};
-use ::search::{Explanation, Rewrite, Tokens};
+use ::search::{Explanation, MatchKind, Rewrite, Tokens, is_same_word};
 
 /// How many results are considered for each filter.
 pub const MAX_CONSIDERED: usize = 50;
@@ -44,12 +44,12 @@ impl View {
                 .collect(),
             ..Diagnosis::default()
         };
-        // The digits of an EIN are not a word.
-        if Ein::parse_lenient(text).is_none() {
+        let explanations = self.explain_hits(text, filter);
+        // The parts of an EIN and of a URL are not words.
+        if Ein::find_in(text).is_none() && explanations.first().is_none_or(is_found_by_words) {
             let unknown = self.unknown_words(&tokens);
             diagnosis.unknown_words = unknown.into_iter().map(as_typed).collect();
         }
-        let explanations = self.explain_hits(text, filter);
         let hits = explanations
             .iter()
             .take(FIRST_PAGE)
@@ -82,7 +82,7 @@ impl View {
     }
 
     /// Returns the indexes of the words that neither the snapshot nor the overlay has.
-    fn unknown_words(&self, tokens: &Tokens) -> Vec<usize> {
+    pub(crate) fn unknown_words(&self, tokens: &Tokens) -> Vec<usize> {
         let Some(snapshot) = &self.snapshot else {
             return Vec::new();
         };
@@ -91,6 +91,12 @@ impl View {
             let in_overlay = index.unknown_words(tokens);
             unknown.retain(|word| in_overlay.contains(word));
         }
+        // Another form of a word, such as its singular, is found as a correction.
+        unknown.retain(|index| {
+            let word = tokens.word(*index);
+            let mut corrections = self.corrections(word).into_iter();
+            !corrections.any(|correction| is_same_word(word, &correction))
+        });
         unknown
     }
 
@@ -141,6 +147,15 @@ impl View {
         };
         list.is_some_and(|list| list.contains(document))
     }
+}
+
+/// Returns whether a nonprofit was found by words, rather than by its number, its ZIP code or its domain.
+fn is_found_by_words(explanation: &Explanation) -> bool {
+    let kind = explanation.hit.kind;
+    !matches!(
+        kind,
+        MatchKind::RegistrationNumber | MatchKind::PostalCode | MatchKind::Domain
+    )
 }
 
 fn push_new<T: PartialEq>(list: &mut Vec<T>, value: T) {

@@ -8,6 +8,8 @@ pub mod filter;
 mod intent;
 pub mod interpretation;
 pub mod matching;
+pub mod named_causes;
 pub mod near;
 pub mod search;
 mod similar;
+pub mod spelling;

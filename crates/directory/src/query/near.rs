@@ -6,6 +6,7 @@
 use crate::nonprofits::position::Position;
 use crate::nonprofits::zip_codes::{ZipCodes, ZipNumber};
 use crate::snapshot::squares::{label_of, square_of};
+use crate::snapshot::view::View;
 use ::search::Index;
 use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
@@ -75,6 +76,33 @@ impl Near {
     pub fn miles_to(&self, zip: ZipNumber) -> Option<f64> {
         Some(self.center.miles_to(ZipCodes::get().position(zip)?))
     }
+}
+
+/// How far the ZIP code of a city may be from a position that is described by it, in miles.
+const MAX_MILES_TO_CITY: f64 = 30.0;
+/// The maximum number of ZIP codes in which a city is looked for.
+const MAX_ZIP_CODES: usize = 24;
+
+impl View {
+    /// Returns the city and the state of a position, such as "Tulsa, OK": those of the best-known nonprofit in the nearest ZIP
+    /// code that has one.
+    pub fn city_at(&self, position: Position) -> Option<String> {
+        let zip_codes = ZipCodes::get();
+        let nearest = zip_codes.nearest(position, MAX_MILES_TO_CITY);
+        nearest.into_iter().take(MAX_ZIP_CODES).find_map(|number| {
+            let zip = zip_codes.code(number)?;
+            let found = self.search(&zip, 1);
+            let nonprofit = found.first().map(|found| found.nonprofit)?;
+            (nonprofit.zip.starts_with(&zip) && !nonprofit.city.is_empty()).then(|| nonprofit.location())
+        })
+    }
+}
+
+/// Returns the ZIP code nearest to a position, if one is near.
+pub fn nearest_zip(position: Position) -> Option<String> {
+    let zip_codes = ZipCodes::get();
+    let nearest = zip_codes.nearest(position, MAX_MILES_TO_CITY);
+    zip_codes.code(*nearest.first()?)
 }
 
 /// Parses a radius in miles.

@@ -1,6 +1,8 @@
 //! Searches a view of the directory.
 
 use crate::nonprofits::Nonprofit;
+use crate::nonprofits::ein::Ein;
+use crate::nonprofits::identifier::Identifier;
 use crate::query::filter::{Order, SearchFilter};
 use crate::query::intent::intent;
 use crate::query::interpretation::{self, Interpretation};
@@ -177,6 +179,12 @@ impl View {
         sorted.into()
     }
 
+    /// Returns the EIN in a text, as typed, if a nonprofit has it: then the words around it say nothing more.
+    fn known_ein<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let (ein, range) = Ein::find_in(text)?;
+        self.locate(&Identifier::Ein(ein)).map(|_| &text[range])
+    }
+
     /// Calls `run` with the queries for the snapshot and for the overlay.
     pub(crate) fn with_queries<T>(
         &self,
@@ -186,6 +194,7 @@ impl View {
         filter: &SearchFilter,
         run: impl FnOnce(&Query<'_>, &Query<'_>) -> T,
     ) -> T {
+        let text = self.known_ein(text).unwrap_or(text);
         let near = filter.near.as_ref();
         let area = near.map(Area::new);
         let is_outside = |zip| area.as_ref().is_some_and(|area| !area.contains(zip));

@@ -123,6 +123,11 @@ impl Intent {
         self.lexicon.role(word) != WordRole::Filler && !english::is_stop_word(word)
     }
 
+    /// Returns `true` unless a normalized word is a filler, a stop word, or says little without others.
+    pub fn says_much(&self, word: &str) -> bool {
+        self.carries_meaning(word) && self.lexicon.role(word) != WordRole::Weak
+    }
+
     /// Returns what a text means, or `None` if there are no word vectors or none of its words is known.
     pub fn meaning(&self, text: &str) -> Option<TextMeaning> {
         let vectors = self.vectors()?;

@@ -1,24 +1,30 @@
-//! Matches rows of other lists to nonprofits: by EIN, by name and by place.
+//! Matches rows of other lists to nonprofits: by EIN, by name, by place and by website.
 //!
 //! An EIN that is in the directory names its nonprofit. Otherwise the search index finds candidates by name, in the place
-//! of the row first and everywhere if nothing there fits, and [`score`] ranks them. A row does not depend on the others,
-//! so rows can be matched in any order.
+//! of the row first and everywhere if nothing there fits, and [`score`] ranks them. Nonprofits move and change their names, so
+//! a former name is a name too, and another city of the same state does not exclude a candidate that is far ahead of all
+//! others. A row does not depend on the others, so rows can be matched in any order.
 
 mod names;
 pub mod score;
 
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::identifier::Identifier;
-use crate::nonprofits::location::state_code;
+use crate::nonprofits::location::{self, state_code};
+use crate::nonprofits::slug::Slug;
 use crate::query::filter::SearchFilter;
 use crate::snapshot::view::{HitLocation, View};
+use ::search::parse_domain;
 use platform::ids::NonprofitId;
 use platform::text::cut;
 use score::{PreparedRow, Reason, Reasons, SIMILAR, Score, Scratch, score};
 use std::cmp::Reverse;
+use uuid::Uuid;
 
 /// The number of candidates that a search looks at.
 const SEARCH_LIMIT: usize = 8;
+/// The number of former URLs that are tried: with the name alone, and with the city.
+const MAX_FORMER_SLUGS: usize = 2;
 /// The longest name that is searched for, in characters.
 const MAX_NAME_LENGTH: usize = 256;
 /// The similarity of names in percent below which a nonprofit is not a candidate.
@@ -29,6 +35,14 @@ const MATCH_SCORE: u32 = 85;
 const MATCH_SIMILARITY: u32 = 90;
 /// How far a match is ahead of the next candidate.
 const MATCH_LEAD: u32 = 5;
+/// The score from which a candidate that has all words of the row can be a match if it is far ahead of the next one.
+const CLEAR_SCORE: u32 = 70;
+/// How far that is.
+const CLEAR_LEAD: u32 = 20;
+/// The last words of a name that was cut.
+const OPEN_ENDS: [&str; 12] = [
+    "&", "a", "an", "and", "at", "by", "for", "in", "of", "the", "to", "with",
+];
 
 /// A row of a list. Parts that are unknown are empty.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,6 +54,8 @@ pub struct Row<'a> {
     pub zip: &'a str,
     /// With or without a dash.
     pub ein: &'a str,
+    /// A URL or a domain.
+    pub website: &'a str,
 }
 
 /// A nonprofit that a row may mean.
@@ -61,6 +77,10 @@ pub struct Matcher<'v> {
     row: PreparedRow,
     scratch: Scratch,
     text: String,
+    /// Whether the name of the row ends where another word must follow, such as "Mental Health Association Of".
+    is_truncated: bool,
+    /// The city of the row, in readable form.
+    city: String,
     locations: Vec<HitLocation>,
     ranked: Vec<Ranked>,
 }
@@ -80,6 +100,8 @@ impl<'v> Matcher<'v> {
             row: PreparedRow::default(),
             scratch: Scratch::default(),
             text: String::new(),
+            is_truncated: false,
+            city: String::new(),
             locations: Vec::new(),
             ranked: Vec::new(),
         }
@@ -95,7 +117,7 @@ impl<'v> Matcher<'v> {
             .ein
             .and_then(|ein| self.view.locate(&Identifier::Ein(ein)));
         self.locations.extend(by_ein);
-        self.rank_from(0);
+        self.rank_from(0, false);
         let is_found = self.ranked.first().is_some_and(|first| {
             first.score.reasons.contains(Reason::SameEin)
                 && !first.score.reasons.contains(Reason::DifferentName)
@@ -120,7 +142,15 @@ impl<'v> Matcher<'v> {
     fn prepare(&mut self, row: &Row<'_>) {
         self.row.ein = parse_ein(row.ein);
         self.row.name.set(cut(row.name, MAX_NAME_LENGTH));
-        self.row.city.set(cut(row.city, MAX_NAME_LENGTH));
+        self.is_truncated = is_truncated(row.name);
+        self.city.clear();
+        // Lists abbreviate cities as the IRS files do, which are read in capital letters.
+        self.city.push_str(&location::city(
+            &cut(row.city, MAX_NAME_LENGTH).to_ascii_uppercase(),
+        ));
+        self.row.city.set(&self.city);
+        self.row.domain.clear();
+        self.row.domain.extend(parse_domain(row.website));
         self.row.state.clear();
         let state = state_code(row.state).unwrap_or_else(|| row.state.trim());
         self.row.state.push_str(cut(state, MAX_NAME_LENGTH));
@@ -143,7 +173,7 @@ impl<'v> Matcher<'v> {
         if is_placed {
             self.search_in(&SearchFilter {
                 state: Some(self.row.state.clone()).filter(|state| !state.is_empty()),
-                city: (!self.row.city.is_empty()).then(|| cut(row.city, MAX_NAME_LENGTH).to_owned()),
+                city: (!self.row.city.is_empty()).then(|| self.city.clone()),
                 ..SearchFilter::default()
             });
         } else if !self.row.zip.is_empty() {
@@ -152,33 +182,53 @@ impl<'v> Matcher<'v> {
             self.search_in(&SearchFilter::default());
             self.text.truncate(length);
         }
+        if !self.row.domain.is_empty() {
+            let by_name = std::mem::replace(&mut self.text, self.row.domain.clone());
+            self.search_in(&SearchFilter::default());
+            self.text = by_name;
+        }
         // The nonprofit with the EIN of the row does not count if its name is another.
         let has_name = |ranked: &&Ranked| !ranked.score.reasons.contains(Reason::DifferentName);
         let named = self.ranked.iter().filter(has_name);
         let best = named.map(|ranked| ranked.score.points).max();
         if best.is_none_or(|best| best < MATCH_SCORE) {
             self.search_in(&SearchFilter::default());
+            self.search_former_names(row);
         }
+    }
+
+    /// Finds the nonprofit that had the name before: the URL of its page had it too.
+    fn search_former_names(&mut self, row: &Row<'_>) {
+        let start = self.locations.len();
+        let name = cut(row.name, MAX_NAME_LENGTH);
+        let slugs = Slug::candidates(name, &self.city, &self.row.state, None, Uuid::nil());
+        let found = slugs.take(MAX_FORMER_SLUGS).filter_map(|slug| {
+            let location = self.view.locate(&Identifier::Slug(slug.clone()))?;
+            let nonprofit = self.view.nonprofit(location)?;
+            (nonprofit.slug != slug.as_str()).then_some(location)
+        });
+        self.locations.extend(found);
+        self.rank_from(start, true);
     }
 
     fn search_in(&mut self, filter: &SearchFilter) {
         let start = self.locations.len();
         self.view
             .append_locations(&self.text, SEARCH_LIMIT, filter, &mut self.locations);
-        self.rank_from(start);
+        self.rank_from(start, false);
     }
 
     /// Ranks the locations from an index on, except those that were found before.
-    fn rank_from(&mut self, start: usize) {
+    fn rank_from(&mut self, start: usize, has_former_name: bool) {
         for index in start..self.locations.len() {
             let location = self.locations[index];
-            if self.locations[..start].contains(&location) {
+            if self.locations[..index].contains(&location) {
                 continue;
             }
             let Some(nonprofit) = self.view.nonprofit(location) else {
                 continue;
             };
-            let score = score(&self.row, &nonprofit, &mut self.scratch);
+            let score = score(&self.row, &nonprofit, has_former_name, &mut self.scratch);
             if score.name >= MIN_SIMILARITY || score.reasons.contains(Reason::SameEin) {
                 self.ranked.push(Ranked {
                     location,
@@ -191,21 +241,42 @@ impl<'v> Matcher<'v> {
 
     /// Returns whether the first of the ranked candidates is certainly meant.
     fn is_match(&self) -> bool {
-        let Some(first) = self.ranked.first().map(|ranked| ranked.score) else {
+        let Some(Ranked {
+            location,
+            score: first,
+            ..
+        }) = self.ranked.first()
+        else {
             return false;
+        };
+        // The name in the IRS files may be cut too.
+        let is_cut_as_filed = || {
+            let nonprofit = self.view.nonprofit(*location);
+            nonprofit.is_some_and(|nonprofit| is_truncated(nonprofit.name))
         };
         let second = self.ranked.get(1).map_or(0, |ranked| ranked.score.points);
         let is_certain = if first.reasons.contains(Reason::SameEin) {
             self.row.name.is_empty() || first.name >= SIMILAR
         } else {
             let contradictions = [Reason::DifferentEin, Reason::DifferentState];
-            first.name >= MATCH_SIMILARITY
+            (!self.is_truncated || is_cut_as_filed())
+                && (first.name >= MATCH_SIMILARITY || first.has_words)
                 && !contradictions
                     .iter()
                     .any(|reason| first.reasons.contains(*reason))
         };
-        is_certain && first.points >= MATCH_SCORE && first.points >= second + MATCH_LEAD
+        let lead = first.points.saturating_sub(second);
+        let is_usual = first.points >= MATCH_SCORE
+            && lead >= MATCH_LEAD
+            && (first.name >= MATCH_SIMILARITY || first.reasons.contains(Reason::SameEin));
+        is_certain && (is_usual || (first.points >= CLEAR_SCORE && lead >= CLEAR_LEAD))
     }
+}
+
+/// Returns whether a name ends where another word must follow.
+fn is_truncated(name: &str) -> bool {
+    let last = name.split_whitespace().next_back().unwrap_or_default();
+    OPEN_ENDS.iter().any(|open| last.eq_ignore_ascii_case(open))
 }
 
 /// Parses an EIN as it is in lists: with or without a dash, or without its leading zero, which spreadsheets drop.
@@ -220,6 +291,16 @@ fn parse_ein(text: &str) -> Option<Ein> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_ends_with_a_preposition_was_cut() {
+        for name in ["Mental Health Association Of", "Friends of the ", "Boys &"] {
+            assert!(is_truncated(name), "{name}");
+        }
+        for name in ["", "Mental Health Association", "Friends of Offord", "The Arc"] {
+            assert!(!is_truncated(name), "{name}");
+        }
+    }
 
     #[test]
     fn an_ein_may_have_a_dash_or_lack_its_leading_zero() {

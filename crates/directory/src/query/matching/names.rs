@@ -16,10 +16,23 @@ const MAX_WORDS: usize = 64;
 #[derive(Debug, Default)]
 pub struct NameWords {
     tokens: Tokens,
-    /// All words without spaces.
+    /// All words without spaces, each as the first of its synonyms.
     letters: String,
     /// The end of each word in `letters`.
     ends: Vec<usize>,
+    /// The index of each word in `tokens`, for how it is spelled: a typo is in the word and not in its synonym.
+    indexes: Vec<usize>,
+}
+
+/// How two names compare.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Comparison {
+    /// In percent, [`EQUAL`] only for the same words in the same order.
+    pub similarity: u32,
+    /// How many words of the first name are not in the second one, also not with a typo.
+    pub only_here: u32,
+    /// The reverse.
+    pub only_there: u32,
 }
 
 impl NameWords {
@@ -29,19 +42,26 @@ impl NameWords {
         let has_others = self.tokens.iter().any(|word| !is_stop_word(word));
         self.letters.clear();
         self.ends.clear();
-        let words = self
-            .tokens
-            .iter()
-            .filter(|word| !has_others || !is_stop_word(word));
-        for word in words.take(MAX_WORDS) {
+        self.indexes.clear();
+        let words = self.tokens.iter().enumerate();
+        let words = words.filter(|(_, word)| !has_others || !is_stop_word(word));
+        for (index, word) in words.take(MAX_WORDS) {
             self.letters.push_str(canonical_word(word));
             self.ends.push(self.letters.len());
+            self.indexes.push(index);
         }
     }
 
     /// Returns whether the name has no letters and digits.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+
+    /// Returns a word as it is spelled.
+    fn spelled(&self, number: usize) -> &str {
+        self.indexes
+            .get(number)
+            .map_or("", |index| self.tokens.word(*index))
     }
 
     fn words(&self) -> impl Iterator<Item = &str> {
@@ -53,11 +73,20 @@ impl NameWords {
 
     /// Returns the similarity of two names in percent, [`EQUAL`] only for the same words in the same order.
     pub fn similarity(&self, other: &NameWords) -> u32 {
+        self.compare(other).similarity
+    }
+
+    /// Compares two names.
+    pub(crate) fn compare(&self, other: &NameWords) -> Comparison {
         if self.letters == other.letters {
-            return match (self.is_empty(), self.ends == other.ends) {
+            let similarity = match (self.is_empty(), self.ends == other.ends) {
                 (true, _) => 0,
                 (false, true) => EQUAL,
                 (false, false) => SAME_LETTERS,
+            };
+            return Comparison {
+                similarity,
+                ..Comparison::default()
             };
         }
         // Equal words first, so that a similar word does not take the place of an equal one.
@@ -78,7 +107,8 @@ impl NameWords {
                         } else if is_equal_pass {
                             0
                         } else {
-                            word_similarity(word, candidate)
+                            let spelled = word_similarity(self.spelled(here), other.spelled(there));
+                            spelled.max(word_similarity(word, candidate))
                         };
                         (grade * (weight(word) + weight(candidate)), there)
                     })
@@ -91,7 +121,11 @@ impl NameWords {
             }
         }
         let total = self.words().chain(other.words()).map(weight).sum::<u32>();
-        (matched / total.max(1)).min(SAME_WORDS)
+        Comparison {
+            similarity: (matched / total.max(1)).min(SAME_WORDS),
+            only_here: self.ends.len() as u32 - used_here.count_ones(),
+            only_there: other.ends.len() as u32 - used_there.count_ones(),
+        }
     }
 }
 
@@ -109,6 +143,9 @@ fn word_similarity(a: &str, b: &str) -> u32 {
     if let Some(rest) = long.strip_prefix(short) {
         return if rest == "s" { 95 } else { 80 };
     }
+    if is_abbreviation(short, long) {
+        return 75;
+    }
     let (short, long) = (short.as_bytes(), long.as_bytes());
     let prefix = short.iter().zip(long).take_while(|(a, b)| a == b).count();
     let (short, long) = (&short[prefix..], &long[prefix..]);
@@ -125,6 +162,22 @@ fn word_similarity(a: &str, b: &str) -> u32 {
         (_, [_, _]) if prefix + suffix >= 6 => 75,
         _ => 0,
     }
+}
+
+/// Returns whether a short word abbreviates a long one by leaving out letters: "natl" for "national", "svcs" for
+/// "services". Both begin and end with the same letters, and few vowels are left.
+fn is_abbreviation(short: &str, long: &str) -> bool {
+    const MAX_LENGTH: usize = 6;
+    if short.len() > MAX_LENGTH || long.len() < short.len() + 3 {
+        return false;
+    }
+    let is_vowel = |byte: &u8| b"aeiou".contains(byte);
+    let (short, long) = (short.as_bytes(), long.as_bytes());
+    let mut rest = long.iter();
+    short[0] == long[0]
+        && short.last() == long.last()
+        && short[1..].iter().filter(|byte| is_vowel(byte)).count() <= 1
+        && short.iter().all(|byte| rest.any(|other| other == byte))
 }
 
 #[cfg(test)]
@@ -161,6 +214,8 @@ mod tests {
             ("Granite Town Library", "Granite School", 30..=60),
             ("Granite Town Library", "Blue Whale Rescue", 0..=0),
             ("Lodge 12", "Lodge 13", 50..=80),
+            ("Lois Foundataon", "Lois Foundation", 85..=96),
+            ("Granite Regl Svcs", "Granite Regional Services", 75..=96),
             ("", "", 0..=0),
         ] {
             assert!(
@@ -169,6 +224,24 @@ mod tests {
                 similarity(a, b)
             );
         }
+    }
+
+    #[test]
+    fn words_that_only_one_name_has_are_counted() {
+        let compare = |a: &str, b: &str| {
+            let (mut first, mut second) = (NameWords::default(), NameWords::default());
+            first.set(a);
+            second.set(b);
+            let compared = first.compare(&second);
+            (compared.only_here, compared.only_there)
+        };
+        assert_eq!(compare("Saint Titus Church", "St John Church"), (1, 1));
+        assert_eq!(
+            compare("Boys Club of Salem", "Salem Boys Lacrosse Club, Inc."),
+            (0, 1)
+        );
+        assert_eq!(compare("Granite Collge Foundation", "Granite College"), (1, 0));
+        assert_eq!(compare("The Granite Foodbank", "Granite Food Bank"), (0, 0));
     }
 
     proptest! {

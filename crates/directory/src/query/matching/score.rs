@@ -3,9 +3,10 @@
 //! The same EIN decides. Otherwise the name gives up to 70 points and the place up to 30: as much of them as agrees of
 //! what the row says. Without a place, a name alone gives up to 90.
 
-use super::names::{EQUAL, NameWords};
+use super::names::{Comparison, EQUAL, NameWords};
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::ein::Ein;
+use ::search::parse_domain;
 
 /// The score of a nonprofit with the EIN of the row.
 pub(crate) const MAX_SCORE: u32 = 100;
@@ -20,6 +21,7 @@ const NAME_POINTS_WITHOUT_PLACE: u32 = 90;
 const STATE_WEIGHT: u32 = 10;
 const CITY_WEIGHT: u32 = 12;
 const ZIP_WEIGHT: u32 = 8;
+const WEBSITE_WEIGHT: u32 = 8;
 /// The similarity in percent from which names are similar.
 pub(crate) const SIMILAR: u32 = 60;
 /// The similarity in percent that a name found by another name loses: its first name is more likely to be meant.
@@ -53,8 +55,11 @@ reasons! {
     NameEqual = "name equal",
     /// One of its other names is equal: the legal name, the chapter or an alias.
     OtherNameEqual = "other name equal",
+    /// A name that it had before.
+    FormerNameEqual = "former name equal",
     NameSimilar = "name similar",
     DifferentName = "different name",
+    SameWebsite = "same website",
     SameZip = "same ZIP code",
     SameCity = "same city",
     DifferentCity = "different city",
@@ -93,6 +98,8 @@ pub struct PreparedRow {
     pub state: String,
     /// The first five digits.
     pub zip: String,
+    /// The domain of the website.
+    pub domain: String,
 }
 
 /// Buffers for the words of candidates.
@@ -109,13 +116,29 @@ pub struct Score {
     pub points: u32,
     /// The similarity of the names in percent.
     pub name: u32,
+    /// Whether the nonprofit has all words of the row, and at most one that the row lacks.
+    pub has_words: bool,
     pub reasons: Reasons,
 }
 
-/// Scores a nonprofit.
-pub fn score(row: &PreparedRow, nonprofit: &Nonprofit<'_>, scratch: &mut Scratch) -> Score {
+/// Scores a nonprofit, which may have been found by a former name that is that of the row.
+pub fn score(
+    row: &PreparedRow,
+    nonprofit: &Nonprofit<'_>,
+    has_former_name: bool,
+    scratch: &mut Scratch,
+) -> Score {
     let mut reasons = Reasons::default();
-    let name = name_similarity(row, nonprofit, scratch, &mut reasons);
+    let compared = if has_former_name {
+        reasons.add(Reason::FormerNameEqual);
+        Comparison {
+            similarity: EQUAL - OTHER_NAME_DEDUCTION,
+            ..Comparison::default()
+        }
+    } else {
+        compare_names(row, nonprofit, scratch, &mut reasons)
+    };
+    let name = compared.similarity;
     let place = place_points(row, nonprofit, scratch, &mut reasons);
     let by_name = match place {
         Some(place) => (name * NAME_POINTS + 50) / EQUAL + place,
@@ -139,26 +162,27 @@ pub fn score(row: &PreparedRow, nonprofit: &Nonprofit<'_>, scratch: &mut Scratch
     Score {
         points,
         name,
+        has_words: compared.only_here == 0 && compared.only_there <= 1,
         reasons,
     }
 }
 
-/// Returns the similarity to the best of its names.
-fn name_similarity(
+/// Compares the name with the best of the names of a nonprofit.
+fn compare_names(
     row: &PreparedRow,
     nonprofit: &Nonprofit<'_>,
     scratch: &mut Scratch,
     reasons: &mut Reasons,
-) -> u32 {
+) -> Comparison {
     if row.name.is_empty() {
-        return 0;
+        return Comparison::default();
     }
     let mut compare = |name: &str| {
         scratch.name.set(name);
-        row.name.similarity(&scratch.name)
+        row.name.compare(&scratch.name)
     };
     let first = compare(nonprofit.name);
-    if first == EQUAL {
+    if first.similarity == EQUAL {
         reasons.add(Reason::NameEqual);
         return first;
     }
@@ -167,21 +191,29 @@ fn name_similarity(
     let mut other = others
         .filter(|name| !name.is_empty())
         .map(&mut compare)
-        .max()
+        .max_by_key(|other| other.similarity)
         .unwrap_or_default();
-    if other < EQUAL && !nonprofit.chapter.is_empty() {
+    if other.similarity < EQUAL && !nonprofit.chapter.is_empty() {
         // Lists name a chapter after its organization.
-        let both = [nonprofit.name, " ", nonprofit.chapter].concat();
-        other = other.max(compare(&both));
+        let both = compare(&[nonprofit.name, " ", nonprofit.chapter].concat());
+        if both.similarity > other.similarity {
+            other = both;
+        }
     }
-    if other == EQUAL {
+    let is_equal = other.similarity == EQUAL;
+    if is_equal {
         reasons.add(Reason::OtherNameEqual);
     }
-    let best = first.max(other.saturating_sub(OTHER_NAME_DEDUCTION));
-    if best >= SIMILAR && other < EQUAL {
-        reasons.add(Reason::NameSimilar);
-    } else if best < SIMILAR {
+    other.similarity = other.similarity.saturating_sub(OTHER_NAME_DEDUCTION);
+    let best = if first.similarity >= other.similarity {
+        first
+    } else {
+        other
+    };
+    if best.similarity < SIMILAR {
         reasons.add(Reason::DifferentName);
+    } else if !is_equal {
+        reasons.add(Reason::NameSimilar);
     }
     best
 }
@@ -224,6 +256,20 @@ fn place_points(
             .is_some_and(|area| nonprofit.zip.starts_with(area))
         {
             same += ZIP_WEIGHT / 2;
+        }
+    }
+    let is_same_site = || {
+        let own = nonprofit.website_url.and_then(parse_domain);
+        own.is_some_and(|own| own == row.domain)
+    };
+    if !row.domain.is_empty() {
+        if is_same_site() {
+            given += WEBSITE_WEIGHT;
+            same += WEBSITE_WEIGHT;
+            reasons.add(Reason::SameWebsite);
+        } else if given > 0 {
+            // Many websites are unknown, so another one says nothing by itself, but less than the same one.
+            given += WEBSITE_WEIGHT;
         }
     }
     (given > 0).then(|| PLACE_POINTS * same / given)

@@ -16,7 +16,9 @@ T = TypeVar("T", bound="MatchRowInput")
 class MatchRowInput:
     """A nonprofit to find. Send what you know; a row needs a name or an EIN. The response repeats the id, which is your
     own.
-    The state is a code or a name. The EIN may have a dash; a text that is not an EIN is ignored.
+    The state is a code or a name. The EIN may have a dash; a text that is not an EIN is ignored. The website is a URL
+    or a
+    domain.
 
         Attributes:
             city (float | None | str | Unset):
@@ -24,6 +26,7 @@ class MatchRowInput:
             id (float | None | str | Unset):
             name (float | None | str | Unset):
             state (float | None | str | Unset):
+            website (float | None | str | Unset):
             zip_ (float | None | str | Unset):
     """
 
@@ -32,6 +35,7 @@ class MatchRowInput:
     id: float | None | str | Unset = UNSET
     name: float | None | str | Unset = UNSET
     state: float | None | str | Unset = UNSET
+    website: float | None | str | Unset = UNSET
     zip_: float | None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -66,6 +70,12 @@ class MatchRowInput:
         else:
             state = self.state
 
+        website: float | None | str | Unset
+        if isinstance(self.website, Unset):
+            website = UNSET
+        else:
+            website = self.website
+
         zip_: float | None | str | Unset
         if isinstance(self.zip_, Unset):
             zip_ = UNSET
@@ -85,6 +95,8 @@ class MatchRowInput:
             field_dict["name"] = name
         if state is not UNSET:
             field_dict["state"] = state
+        if website is not UNSET:
+            field_dict["website"] = website
         if zip_ is not UNSET:
             field_dict["zip"] = zip_
 
@@ -139,6 +151,15 @@ class MatchRowInput:
 
         state = _parse_state(d.pop("state", UNSET))
 
+        def _parse_website(data: object) -> float | None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | str | Unset, data)
+
+        website = _parse_website(d.pop("website", UNSET))
+
         def _parse_zip_(data: object) -> float | None | str | Unset:
             if data is None:
                 return data
@@ -154,6 +175,7 @@ class MatchRowInput:
             id=id,
             name=name,
             state=state,
+            website=website,
             zip_=zip_,
         )
 

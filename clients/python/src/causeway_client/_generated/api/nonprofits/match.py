@@ -98,7 +98,8 @@ def sync_detailed(
 ) -> Response[MatchBody | ProblemBody]:
     """Match a list to nonprofits
 
-     Finds the nonprofits that the rows of a list mean, by EIN, name and place, with scores and reasons.
+     Finds the nonprofits that the rows of a list mean, by EIN, name, place and website, with scores and
+    reasons.
 
     Args:
         body (MatchInput): A list of nonprofits to find.
@@ -129,7 +130,8 @@ def sync(
 ) -> MatchBody | ProblemBody | None:
     """Match a list to nonprofits
 
-     Finds the nonprofits that the rows of a list mean, by EIN, name and place, with scores and reasons.
+     Finds the nonprofits that the rows of a list mean, by EIN, name, place and website, with scores and
+    reasons.
 
     Args:
         body (MatchInput): A list of nonprofits to find.
@@ -155,7 +157,8 @@ async def asyncio_detailed(
 ) -> Response[MatchBody | ProblemBody]:
     """Match a list to nonprofits
 
-     Finds the nonprofits that the rows of a list mean, by EIN, name and place, with scores and reasons.
+     Finds the nonprofits that the rows of a list mean, by EIN, name, place and website, with scores and
+    reasons.
 
     Args:
         body (MatchInput): A list of nonprofits to find.
@@ -184,7 +187,8 @@ async def asyncio(
 ) -> MatchBody | ProblemBody | None:
     """Match a list to nonprofits
 
-     Finds the nonprofits that the rows of a list mean, by EIN, name and place, with scores and reasons.
+     Finds the nonprofits that the rows of a list mean, by EIN, name, place and website, with scores and
+    reasons.
 
     Args:
         body (MatchInput): A list of nonprofits to find.
