@@ -20,7 +20,7 @@ use crate::site::embed::pages as embed;
 use crate::site::{
     causes, crawlers, developers, feeds, home, legal, profile, report, results, search, sitemaps,
 };
-use crate::site::{correct, fundraiser, fundraiser_proof, fundraisers, monthly, receipts};
+use crate::site::{correct, fundraiser, fundraiser_proof, fundraisers, monthly, receipts, thanks};
 use crate::web::{flash, guard};
 use axum::Router;
 use axum::middleware::from_fn;
@@ -54,6 +54,10 @@ pub fn pages(app: &App, description: &'static OpenApi) -> Router<App> {
             heavy_get(own_fundraisers::export::all),
         )
         .route("/dashboard/fundraisers/{id}", get(own_fundraisers::fundraiser))
+        .route(
+            "/dashboard/fundraisers/{id}/thank",
+            form(own_fundraisers::thank::page, own_fundraisers::thank::send),
+        )
         .route("/dashboard/fundraisers/{id}/poster", get(own_fundraisers::poster))
         .route(
             "/dashboard/fundraisers/{id}/donations.csv",
@@ -380,6 +384,7 @@ fn public() -> Router<App> {
         )
         .route("/{slug}/fundraiser", get(former_urls::start_fundraiser))
         .route("/donations/receipts", form(receipts::receipts, receipts::send))
+        .route("/donations/emails/stop", form(thanks::stop_page, thanks::stop))
         .route("/donations/monthly", form(monthly::gift, monthly::change))
         .route(
             "/donations/{id}",

@@ -110,7 +110,7 @@ mod tests {
         let layout = Layout::new(Section::Home);
         let meta = Meta::new(&layout, &long, &format!("One\n\n{long}"), String::new());
         assert!(meta.title.chars().count() <= MAX_TITLE_CHARS, "{}", meta.title);
-        assert!(meta.title.ends_with("every…"), "{}", meta.title);
+        assert!(meta.title.ends_with("dollar…"), "{}", meta.title);
         let description = meta.description;
         assert!(
             description.chars().count() <= MAX_DESCRIPTION_CHARS,

@@ -16,6 +16,7 @@
 //! - [`books`]: where the money is, and which nonprofits it is owed to.
 //! - [`fundraisers`]: typed inputs, rules, a cache, and decisions of operators.
 //! - [`notices`]: emails about fundraisers and donations, derived from the outbox.
+//! - [`thanks`]: emails with which organizers thank donors.
 //! - [`webhooks`]: tells partners about all of this.
 //! - [`check`] and [`export`]: verify and export the whole ledger.
 //!
@@ -53,6 +54,7 @@ mod property_tests;
 pub mod providers;
 pub mod recorder;
 pub mod reports;
+pub mod thanks;
 pub mod webhooks;
 
 pub use error::Error;

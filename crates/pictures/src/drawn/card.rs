@@ -20,7 +20,7 @@ const MAX_TITLE_LINES: usize = 3;
 const MAX_TITLE_LINES_WITH_PROGRESS: usize = 2;
 /// With a cover, which takes the top of the card.
 const COVER_HEIGHT: u32 = 258;
-const TITLE_SIZES_WITH_COVER: [f32; 3] = [62.0, 54.0, 46.0];
+const TITLE_SIZES_WITH_COVER: [f32; 3] = [58.0, 50.0, 44.0];
 const AMOUNT_SIZE: f32 = 56.0;
 const SMALL_SIZE: f32 = 34.0;
 
@@ -185,10 +185,10 @@ impl Positions {
         if has_cover {
             Positions {
                 subtitle: 316.0,
-                title: 328.0,
+                title: 322.0,
                 title_sizes: &TITLE_SIZES_WITH_COVER,
-                amount: 522.0,
-                site_name: HEIGHT as f32 - 22.0,
+                amount: 526.0,
+                site_name: HEIGHT as f32 - 18.0,
             }
         } else {
             Positions {
