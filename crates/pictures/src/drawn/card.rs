@@ -107,18 +107,17 @@ impl ShareCard {
         let scheme = scheme_for(self.seed);
         let mut canvas = Canvas::new(WIDTH, HEIGHT, scheme.background);
         let layout = Positions::new(cover.is_some());
-        match (&cover, &self.cover) {
-            (Some(bitmap), Some(cover)) => canvas.draw_cover(bitmap, COVER_HEIGHT, cover.focus),
-            _ => {
-                draw_ornament(&mut canvas, scheme, self.seed);
-                let accent = Area {
-                    x: MARGIN,
-                    y: 84.0,
-                    width: 96.0,
-                    height: 10.0,
-                };
-                canvas.draw_bar(accent, scheme.accent);
-            }
+        if let (Some(bitmap), Some(cover)) = (&cover, &self.cover) {
+            canvas.draw_cover(bitmap, COVER_HEIGHT, cover.focus);
+        } else {
+            draw_ornament(&mut canvas, scheme, self.seed);
+            let accent = Area {
+                x: MARGIN,
+                y: 84.0,
+                width: 96.0,
+                height: 10.0,
+            };
+            canvas.draw_bar(accent, scheme.accent);
         }
         let subtitle = drawable(&self.subtitle).unwrap_or_default();
         let font = font_for(&subtitle, &TEXT_FONT);
