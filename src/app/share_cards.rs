@@ -68,12 +68,12 @@ async fn read(pictures: &Pictures, id: &str) -> Option<Vec<u8>> {
         }
         anyhow::Ok(bytes)
     };
-    read.await
-        .inspect_err(|error| {
-            tracing::warn!(
-                error = format!("{error:#}"),
-                "could not read the cover of a share card"
-            )
-        })
-        .ok()
+    match read.await {
+        Ok(bytes) => Some(bytes),
+        Err(error) => {
+            let error = format!("{error:#}");
+            tracing::warn!(error, "could not read the cover of a share card");
+            None
+        }
+    }
 }
