@@ -80,6 +80,10 @@ openForm();
 // Moves the focus to the list of errors.
 document.getElementById('form-errors')?.focus();
 
+document.addEventListener('click', (event) => {
+  if (event.target.closest('[data-print]')) window.print();
+});
+
 // Shows the buttons that need this script.
-for (const button of document.querySelectorAll('[data-copy]')) button.hidden = false;
+for (const button of document.querySelectorAll('[data-copy], [data-print]')) button.hidden = false;
 if (navigator.share) for (const button of document.querySelectorAll('[data-share]')) button.hidden = false;

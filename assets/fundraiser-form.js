@@ -180,3 +180,16 @@ for (const field of document.querySelectorAll('[data-upload]')) {
     request.send(file);
   });
 }
+
+// The picture of the form shows the part that was chosen.
+const across = document.getElementById('focusX');
+const down = document.getElementById('focusY');
+const shown = document.querySelector('.picture-preview');
+if (across && down && shown) {
+  const showPart = () => {
+    shown.className = 'picture-preview focus-x-' + across.value + ' focus-y-' + down.value;
+  };
+  across.addEventListener('change', showPart);
+  down.addEventListener('change', showPart);
+  showPart();
+}

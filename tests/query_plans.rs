@@ -110,6 +110,7 @@ const POSTGRES_EXCEPTIONS: &[(&str, &str)] = &[
     ("giving/checkout/store COUNT_TO_CHECK", ONLY_OPEN),
     ("giving/payments/store FIND_DIFFERENCE", ONLY_OPEN),
     ("giving/reports/store COUNT_CLOSED", BY_OPERATOR),
+    ("giving/thanks/store LIST_OPEN", ONLY_OPEN),
     ("giving/reports/store OPEN", BY_OPERATOR),
     ("giving/reports/store OPEN_OF_NONPROFIT", BY_OPERATOR),
     (
@@ -128,6 +129,7 @@ const NOT_EXPLAINED: &[(&str, &str)] = &[
     ("platform/hosted/store FIND_AND_LOCK_BLOB", "a lock of PostgreSQL"),
     ("platform/hosted/store LOCK", "a lock of PostgreSQL"),
     ("giving/checkout/store LOCK_STATE", "a lock of PostgreSQL"),
+    ("giving/fundraisers/store LOCK", "a lock of PostgreSQL"),
     ("giving/webhooks/endpoints/store LOCK", "a lock of PostgreSQL"),
     (
         "giving/webhooks/endpoints/store LOCK_ACCOUNT",

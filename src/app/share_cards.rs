@@ -2,7 +2,10 @@
 
 use crate::app::bulk_work::{BulkWork, BulkWorkError};
 use access::limits::call::Owner;
+use anyhow::Context;
+use futures_util::StreamExt;
 use pictures::drawn::card::ShareCard;
+use platform::hosted::Pictures;
 use quick_cache::sync::Cache;
 use std::sync::Arc;
 
@@ -25,18 +28,25 @@ impl Default for ShareCards {
 }
 
 impl ShareCards {
-    /// Returns the picture of a card as a PNG file; `tag` is the tag of the card.
+    /// Returns the file of a card; `tag` is the tag of the card.
     ///
     /// Requests for the same card wait for one drawing, which is work of the first one's owner.
     pub async fn draw(
         &self,
         card: ShareCard,
         tag: &str,
+        pictures: &Pictures,
         bulk_work: &BulkWork,
         owner: Owner,
     ) -> Result<Arc<[u8]>, BulkWorkError> {
         let draw = async {
-            let drawn = bulk_work.run(owner, move |_| Some(card.draw())).await?;
+            let cover = match &card.cover {
+                Some(cover) => read(pictures, &cover.id).await,
+                None => None,
+            };
+            let drawn = bulk_work
+                .run(owner, move |_| Some(card.draw(cover.as_deref())))
+                .await?;
             let picture = drawn.map_err(|error| {
                 tracing::error!(%error, "could not draw a share card");
                 BulkWorkError::Panicked
@@ -44,5 +54,26 @@ impl ShareCards {
             Ok(picture.into())
         };
         self.pictures.get_or_insert_async(tag, draw).await
+    }
+}
+
+/// Reads an uploaded picture. A card without its cover is better than none, so a failure is only logged.
+async fn read(pictures: &Pictures, id: &str) -> Option<Vec<u8>> {
+    let read = async {
+        let picture = pictures.find(id).await?.context("it is not stored")?;
+        let mut content = pictures.open(&picture, None).await?;
+        let mut bytes = Vec::with_capacity(content.size as usize);
+        while let Some(part) = content.parts.next().await {
+            bytes.extend_from_slice(&part?);
+        }
+        anyhow::Ok(bytes)
+    };
+    match read.await {
+        Ok(bytes) => Some(bytes),
+        Err(error) => {
+            let error = format!("{error:#}");
+            tracing::warn!(error, "could not read the cover of a share card");
+            None
+        }
     }
 }

@@ -78,7 +78,8 @@ impl Urls {
 
     /// Returns the URL of the share card of the page at `path`. It changes with the card.
     pub fn share_card(&self, path: &str, card: &ShareCard) -> String {
-        self.page(&format!("/share{path}.png?v={}", card.tag()))
+        let extension = card.kind().extension();
+        self.page(&format!("/share{path}.{extension}?v={}", card.tag()))
     }
 
     fn hosted(&self, id: String) -> (String, String) {

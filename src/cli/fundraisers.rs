@@ -9,7 +9,7 @@ use anyhow::bail;
 use clap::Subcommand;
 use giving::donations::comments;
 use giving::fundraisers::moderate::Decision;
-use giving::fundraisers::names::{find_nonprofit, slug_of};
+use giving::fundraisers::names::{find_nonprofit, slug_of, split_path};
 use giving::fundraisers::store::{self, Listing};
 use giving::fundraisers::{Fundraiser as StoredFundraiser, FundraiserName};
 use giving::ledger::store as ledger;
@@ -99,7 +99,7 @@ async fn decide(app: &App, output: Output, typed: &str, decision: Decision) -> a
 
 /// Finds a fundraiser by its ID, or by the path or URL of its page.
 async fn find(app: &App, typed: &str) -> anyhow::Result<StoredFundraiser> {
-    let found = match (Uuid::try_parse(typed.trim()), typed.split_once("/f/")) {
+    let found = match (Uuid::try_parse(typed.trim()), split_path(typed)) {
         (Ok(id), _) => store::find(&app.db, FundraiserId(id)).await?,
         (Err(_), Some((nonprofit, name))) => {
             let nonprofit = nonprofit.rsplit('/').next().unwrap_or_default();

@@ -9,6 +9,7 @@ use giving::checkout;
 use giving::ledger::anchors::log::ANCHOR_INTERVAL;
 use giving::ledger::outbox;
 use giving::payments::store as payment_store;
+use giving::thanks;
 use platform::blobs::BlobStoreAway;
 use platform::db::{Follower, Revision, Topic};
 use platform::mail;
@@ -42,6 +43,9 @@ const MIN_SEND_PAUSE: Duration = Duration::from_millis(5);
 const DAY_MILLIS: i64 = 86_400_000;
 /// The shortest pause between two looks at the outbox for emails.
 const EVENT_EMAILS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The interval between two looks for messages of organizers to donors.
+const THANKS_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The interval between two looks for a snapshot without sitemaps.
 const SITEMAP_INTERVAL: Duration = Duration::from_secs(1);
@@ -119,6 +123,7 @@ async fn run_with_store(app: &App) {
         deliver_emails(app),
         queue_event_emails(app),
         queue_timed_emails(app),
+        send_thanks(app),
         update_anchors(app),
         thin_anchors(app),
         check_receipts(app),
@@ -341,6 +346,17 @@ async fn queue_timed_emails(app: &App) {
         let reminded = app.giving_notices().queue_endings().await;
         let summarized = app.notices().queue_summaries(&app.db).await;
         health.record(&reminded.and(summarized).map_err(Into::into));
+    }
+}
+
+/// Sends the messages with which organizers thank donors.
+async fn send_thanks(app: &App) {
+    let mut ticks = every(THANKS_INTERVAL);
+    let mut health = JobHealth::new(app, "thank-you emails");
+    loop {
+        ticks.tick().await;
+        let sent = thanks::send(app.giving_notices(), &app.directory).await;
+        health.record(&sent.map_err(Into::into));
     }
 }
 

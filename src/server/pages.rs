@@ -22,7 +22,7 @@ use crate::site::{
     causes, crawlers, developers, feeds, home, legal, profile, report, results, search, sitemaps,
 };
 use crate::site::{
-    correct, disbursement, fundraiser, fundraiser_proof, fundraisers, monthly, receipts, statement,
+    correct, disbursement, fundraiser, fundraiser_proof, fundraisers, monthly, receipts, statement, thanks,
 };
 use crate::web::{flash, guard};
 use axum::Router;
@@ -57,6 +57,10 @@ pub fn pages(app: &App, description: &'static OpenApi) -> Router<App> {
             heavy_get(own_fundraisers::export::all),
         )
         .route("/dashboard/fundraisers/{id}", get(own_fundraisers::fundraiser))
+        .route(
+            "/dashboard/fundraisers/{id}/thank",
+            form(own_fundraisers::thank::page, own_fundraisers::thank::send),
+        )
         .route("/dashboard/fundraisers/{id}/poster", get(own_fundraisers::poster))
         .route(
             "/dashboard/fundraisers/{id}/donations.csv",
@@ -410,6 +414,7 @@ fn public() -> Router<App> {
         )
         .route("/{slug}/fundraiser", get(former_urls::start_fundraiser))
         .route("/donations/receipts", form(receipts::receipts, receipts::send))
+        .route("/donations/emails/stop", form(thanks::stop_page, thanks::stop))
         .route("/donations/statement", get(statement::statement))
         .route("/disbursements/{batch}/{line}", get(disbursement::statement))
         .route("/donations/monthly", form(monthly::gift, monthly::change))

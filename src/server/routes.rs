@@ -11,6 +11,7 @@ use crate::http::error::Error;
 use crate::http::routing::{get, heavy_get, post};
 use crate::server::requests::RequestLayer;
 use crate::site::checkout::webhooks;
+use crate::site::fundraiser_links::ShortUrl;
 use crate::site::{embed, media, share};
 use crate::web::asset_route;
 use axum::Router;
@@ -18,6 +19,7 @@ use axum::body::Body;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Request, Uri};
 use axum::response::{IntoResponse, Response};
+use giving::fundraisers::SPECIAL_SLUG;
 use std::convert::Infallible;
 use std::task::{Context, Poll};
 use tower::Service;
@@ -44,6 +46,10 @@ where
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
         if let Some(trimmed) = without_trailing_slash(request.uri()) {
             *request.uri_mut() = trimmed;
+        }
+        if let Some(uri) = with_special_nonprofit(request.uri()) {
+            *request.uri_mut() = uri;
+            request.extensions_mut().insert(ShortUrl);
         }
         if self.existing_clients
             && let Some(path) = request.uri().path_and_query()
@@ -77,6 +83,17 @@ fn without_trailing_slash(uri: &Uri) -> Option<Uri> {
         None => trimmed.to_owned(),
     };
     with_path(uri, &path_and_query)
+}
+
+/// Returns the URI of a fundraiser for several nonprofits, or of its picture, as the routes have it, for the short one that
+/// people share.
+fn with_special_nonprofit(uri: &Uri) -> Option<Uri> {
+    let path = uri.path_and_query()?.as_str();
+    let (start, rest) = match path.strip_prefix("/f/") {
+        Some(rest) => ("", rest),
+        None => ("/share", path.strip_prefix("/share/f/")?),
+    };
+    with_path(uri, &format!("{start}/{SPECIAL_SLUG}/f/{rest}"))
 }
 
 /// Returns the URI with another path and query.
@@ -154,6 +171,24 @@ pub fn router(app: App) -> Routes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_urls_of_fundraisers_are_those_of_several_nonprofits() {
+        let long = |uri: &str| with_special_nonprofit(&uri.parse().unwrap()).map(|uri| uri.to_string());
+        let run = Some("/special-fundraiser/f/run/give?amount=5".to_owned());
+        assert_eq!(long("/f/run/give?amount=5"), run);
+        let picture = Some("/share/special-fundraiser/f/run.png".to_owned());
+        assert_eq!(long("/share/f/run.png"), picture);
+        for other in [
+            "/f",
+            "/fx/y",
+            "/red-cross/f/run",
+            "/share/red-cross/f/run.png",
+            "/share/f.png",
+        ] {
+            assert_eq!(long(other), None, "{other}");
+        }
+    }
 
     #[test]
     fn slashes_at_the_end_of_a_path_are_removed_and_the_query_is_kept() {

@@ -17,7 +17,7 @@ use axum::response::{IntoResponse, Response};
 use directory::NonprofitRef;
 use directory::nonprofits::identifier::Identifier;
 use giving::fundraisers::store::{self, FeedItem};
-use giving::fundraisers::{SPECIAL, SPECIAL_SLUG};
+use giving::fundraisers::{SPECIAL, SPECIAL_SLUG, path};
 use platform::clock::rfc3339;
 use platform::text::{cut, escape_xml};
 use std::fmt::Write;
@@ -132,7 +132,7 @@ async fn entry(app: &App, news: &FeedItem, out: &mut String) -> Result<()> {
          <published>{}</published>\n<updated>{}</updated>\n<summary>{}</summary>\n</entry>\n",
         escape_xml(&news.title),
         news.id,
-        escape_xml(&app.site.urls.fundraiser(&slug, &news.slug)),
+        escape_xml(&app.site.urls.page(&path(&slug, &news.slug))),
         rfc3339(news.created_at),
         rfc3339(news.changed_at),
         escape_xml(&summary),

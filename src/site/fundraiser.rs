@@ -6,31 +6,28 @@ use crate::http::params::PathPair;
 use crate::site::checkout::link::GiveBox;
 use crate::site::feeds;
 use crate::site::find::redirect_permanently;
-use crate::site::fundraiser_links::{find_any, may_see, path_of};
+use crate::site::fundraiser_links::{ShortUrl, find_any, may_see, path_of};
+use crate::site::own_site::OwnSite;
 use crate::site::share_cards::{card, single_nonprofit};
-use crate::web::fundraiser_article::{FundraiserArticle, Organizer, find_beneficiaries, supporters_line};
+use crate::web::fundraiser_article::{
+    FundraiserArticle, Organizer, SupporterRow, find_beneficiaries, list_supporters, supporters_line,
+};
 use crate::web::markdown;
-use crate::web::relative_time::RelativeTime;
 use crate::web::share_links::ShareLinks;
 use crate::web::texts::{FundraiserTexts, fill};
 use crate::web::{Layout, Meta, Page, PublicPage, Section};
 use access::accounts::store::profile;
 use askama::Template;
-use axum::extract::{RawQuery, State};
+use axum::extract::{Extension, RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use directory::NonprofitRef;
-use giving::donations::listing::Supporter;
-use giving::donations::store as donations;
 use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::{Fundraiser, Status as Publication};
-use giving::ledger::entry::{Mode, Totals};
+use giving::ledger::entry::Totals;
 use giving::providers::Provider;
 use jiff::Timestamp;
 use platform::money::Cents;
-
-/// The number of supporters that the page lists.
-const MAX_SUPPORTERS: usize = 20;
 
 #[derive(Template)]
 #[template(path = "site/fundraiser.html")]
@@ -42,7 +39,7 @@ struct FundraiserPage<'a> {
     status: Status,
     /// Why only its owner and operators see it, and the reason of the operator.
     notice: Option<(&'static str, Option<&'a str>)>,
-    supporters: Vec<(Supporter, RelativeTime)>,
+    supporters: Vec<SupporterRow>,
     /// Whether there is an entry that proves the total.
     has_proof: bool,
     /// Not for a fundraiser that others cannot see.
@@ -52,6 +49,8 @@ struct FundraiserPage<'a> {
     give: Option<GiveBox>,
     /// Says that this server does not accept donations.
     refusal: Option<&'static str>,
+    /// Where people can give to its nonprofit instead.
+    own_site: Option<OwnSite>,
     /// Shown instead of the form if it accepts no donations.
     end: Option<End>,
 }
@@ -124,6 +123,7 @@ pub async fn fundraiser(
     State(app): State<App>,
     PathPair(nonprofit, name): PathPair,
     RawQuery(query): RawQuery,
+    short: Option<Extension<ShortUrl>>,
     headers: HeaderMap,
 ) -> Result<Response> {
     let shown = find_any(&app.directory, &app.giving.fundraisers, &nonprofit, &name).await?;
@@ -132,20 +132,29 @@ pub async fn fundraiser(
         return Err(Error::NotFound);
     }
     let path = path_of(&app.directory, &shown.fundraiser).await?;
-    if path != format!("/{nonprofit}/f/{name}") {
+    let is_former = shown.fundraiser.is_multiple() && short.is_none();
+    if is_former || path != giving::fundraisers::path(&nonprofit, &name) {
         return Ok(redirect_permanently(&path, query.as_deref()));
     }
     let found = find_beneficiaries(&app.directory, &shown.fundraiser).await?;
     let card = card(&shown, &found, app.is_test_mode());
     let by = profile::find(&app.db, shown.fundraiser.account).await?;
     let by = by.as_ref().map(Organizer::from);
-    let (id, modes) = (shown.fundraiser.id, Mode::counted(app.is_test_mode()));
-    let supporters = donations::list_supporters(&app.db, id, modes, MAX_SUPPORTERS).await?;
+    let supporters = list_supporters(&app, shown.fundraiser.id).await?;
     let mut page = FundraiserPage::new(&app, &shown, &found, (path, by), supporters);
     if page.status == Status::Open && page.refusal.is_none() {
         page.give = Some(GiveBox::parse(query.as_deref()));
     }
-    page.meta = page.meta.image(app.site.urls.share_card(&page.path, &card));
+    if page.refusal.is_some()
+        && page.status == Status::Open
+        && let Some(nonprofit) = single_nonprofit(&shown.fundraiser, &found)
+    {
+        page.own_site = Some(OwnSite::find(&app, &nonprofit).await?);
+    }
+    page.meta = page.meta.image(
+        app.site.urls.share_card(&page.path, &card),
+        card.kind().content_type(),
+    );
     page.meta = match single_nonprofit(&shown.fundraiser, &found) {
         Some(nonprofit) => page.meta.feed(
             feeds::path_of(nonprofit.slug),
@@ -167,7 +176,7 @@ impl<'a> FundraiserPage<'a> {
         shown: &'a FundraiserWithTotals,
         found: &[(NonprofitRef, f64)],
         (path, by): (String, Option<Organizer>),
-        supporters: Vec<Supporter>,
+        supporters: Vec<SupporterRow>,
     ) -> FundraiserPage<'a> {
         let (layout, now) = (Layout::new(Section::Fundraisers), app.clock.millis());
         let (fundraiser, texts) = (&shown.fundraiser, &layout.p.fundraiser);
@@ -190,13 +199,7 @@ impl<'a> FundraiserPage<'a> {
                 _ => None,
             },
             status,
-            supporters: supporters
-                .into_iter()
-                .map(|supporter| {
-                    let time = RelativeTime::new(supporter.at, now);
-                    (supporter, time)
-                })
-                .collect(),
+            supporters,
             has_proof: fundraiser.verified(totals).raised != Cents::ZERO || totals.supporters > 0,
             share: fundraiser
                 .is_public()
@@ -205,6 +208,7 @@ impl<'a> FundraiserPage<'a> {
             path,
             is_test_mode,
             give: None,
+            own_site: None,
             refusal: (app.config.giving == Provider::Off).then_some(layout.p.give.off),
             layout,
         }

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::http::error::Result;
 use crate::site::fundraiser_links::path_of;
 use crate::web::dates::format_time;
-use crate::web::fundraiser_article::{cover, find_beneficiaries, percent, supporters_line};
+use crate::web::fundraiser_article::{cover, find_beneficiaries, focus_classes, percent, supporters_line};
 use crate::web::texts::{FUNDRAISING_EN, PUBLIC_EN, fill};
 use giving::fundraisers::FundraiserName;
 use giving::fundraisers::cache::FundraiserWithTotals;
@@ -17,6 +17,8 @@ pub struct FundraiserCard {
     pub path: String,
     pub title: String,
     pub cover: String,
+    /// The classes that choose the visible part of it.
+    pub cover_focus: String,
     /// The nonprofits that it benefits, in a few words.
     pub benefiting: String,
     /// "$150.00 raised of $5,000.00"
@@ -67,6 +69,7 @@ async fn card(app: &App, shown: &FundraiserWithTotals, is_active: bool) -> Resul
             Some(hosted_id) => format!("/media/{hosted_id}?w=512"),
             None => cover(&fundraiser.id.to_string(), None),
         },
+        cover_focus: focus_classes(fundraiser.focus),
         benefiting: benefiting.unwrap_or_default(),
         raised: fill(
             t.of_goal,

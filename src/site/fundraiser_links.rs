@@ -4,12 +4,12 @@ use crate::app::App;
 use crate::http::error::{Error, Result};
 use crate::http::session;
 use crate::site::find::find as find_nonprofit;
-use crate::web::fundraiser_article::cover;
+use crate::web::fundraiser_article::{cover, focus_classes};
 use axum::http::HeaderMap;
 use directory::nonprofits::Nonprofit;
 use directory::{Directory, ResolveError};
 use giving::fundraisers::cache::{FundraiserCache, FundraiserWithTotals};
-use giving::fundraisers::{Fundraiser, FundraiserName, SPECIAL, SPECIAL_SLUG, names, store};
+use giving::fundraisers::{Fundraiser, FundraiserName, SPECIAL, SPECIAL_SLUG, names, path, store};
 use giving::ledger::entry::Totals;
 use platform::db::Db;
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
@@ -18,12 +18,19 @@ use std::sync::Arc;
 /// The number of fundraisers that a profile lists.
 const MAX_LISTED: i64 = 6;
 
+/// Marks a request for the short URL of a fundraiser for several nonprofits, `/f/{slug}`. The routes see it as one of the
+/// nonprofit `special-fundraiser`, which the URL was before.
+#[derive(Clone, Copy, Debug)]
+pub struct ShortUrl;
+
 /// A link to a fundraiser in the list of a profile.
 #[derive(Debug)]
 pub struct FundraiserLink {
     pub path: String,
     pub title: String,
     pub cover: String,
+    /// The classes that choose the visible part of it.
+    pub cover_focus: String,
     /// The amount raised, as text.
     pub raised: String,
 }
@@ -70,7 +77,7 @@ pub async fn may_see(app: &App, headers: &HeaderMap, owners: &[AccountId]) -> Re
 /// Returns the path of a fundraiser's page.
 pub async fn path_of(directory: &Directory, fundraiser: &Fundraiser) -> Result<String> {
     let nonprofit = names::slug_of(directory, fundraiser).await?;
-    Ok(format!("/{nonprofit}/f/{}", fundraiser.slug))
+    Ok(fundraiser.path(&nonprofit))
 }
 
 /// Lists the newest open fundraisers of a nonprofit. A nonprofit without any costs no query.
@@ -95,8 +102,9 @@ pub async fn list(
     for listed in listed {
         let totals = find_verified_totals(fundraisers, listed.nonprofit, listed.id, is_test_mode).await?;
         links.push(FundraiserLink {
-            path: format!("/{}/f/{}", slug(listed.nonprofit), listed.slug),
+            path: path(slug(listed.nonprofit), &listed.slug),
             cover: cover(&listed.id.to_string(), listed.cover.as_deref()),
+            cover_focus: focus_classes(listed.focus),
             title: listed.title,
             raised: totals.raised.to_string(),
         });

@@ -54,7 +54,7 @@ pub async fn proof(
 ) -> Result<Response> {
     let shown = find(&app.directory, &app.giving.fundraisers, &nonprofit, &name).await?;
     let path = path_of(&app.directory, &shown.fundraiser).await?;
-    if path != format!("/{nonprofit}/f/{name}") {
+    if path != giving::fundraisers::path(&nonprofit, &name) {
         return Ok(redirect_permanently(&format!("{path}/proof"), query.as_deref()));
     }
     let layout = Layout::new(Section::Fundraisers);

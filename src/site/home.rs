@@ -9,7 +9,7 @@ use crate::site::cause_links::{CauseLink, popular as popular_causes};
 use crate::site::feeds;
 use crate::site::fundraiser_links;
 use crate::site::popular::popular;
-use crate::web::fundraiser_article::{cover, percent};
+use crate::web::fundraiser_article::{cover, focus_classes, percent};
 use crate::web::numbers::thousands;
 use crate::web::page::{public_response, render};
 use crate::web::texts::fill;
@@ -63,6 +63,7 @@ struct ActiveFundraiser {
     path: String,
     title: String,
     cover: String,
+    cover_focus: String,
     /// The amounts, as text.
     raised: String,
     /// The share of the goal in percent, if there is a goal.
@@ -157,6 +158,7 @@ async fn active_fundraisers(app: &App) -> Result<Vec<ActiveFundraiser>> {
             path: fundraiser_links::path_of(&app.directory, fundraiser).await?,
             title: fundraiser.title.clone(),
             cover: cover(&fundraiser.id.to_string(), fundraiser.cover.as_deref()),
+            cover_focus: focus_classes(fundraiser.focus),
             raised: totals.raised.to_string(),
             percent: fundraiser
                 .goal

@@ -19,6 +19,7 @@ use crate::site::checkout::target::{find_account, has_no_donee};
 use crate::site::feeds;
 use crate::site::find::{find, redirect_permanently};
 use crate::site::fundraiser_links::{self, FundraiserLink};
+use crate::site::own_site::{OwnSite, Website};
 use crate::site::profile::facts::{Bar, KeyFact};
 use crate::site::profile::finances::Finances;
 use crate::site::profile::sources::SourceRow;
@@ -34,10 +35,8 @@ use directory::View;
 use directory::history::field_sources;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::causes::Cause;
-use directory::nonprofits::store::find_donate_url;
 use directory::returns::years;
 use giving::providers::Provider;
-use giving::providers::link::own_donate_url;
 use platform::db::Revision;
 use std::sync::Arc;
 
@@ -58,6 +57,8 @@ struct Profile<'a> {
     standing: String,
     /// What it does, in its own words or those of its return. Without any, the page shows the facts only.
     mission: Option<&'a str>,
+    /// What is known in sentences, if the nonprofit says nothing itself.
+    about: Option<String>,
     key_facts: Vec<KeyFact>,
     website: Option<Website>,
     ein: Option<String>,
@@ -77,19 +78,6 @@ struct Profile<'a> {
     give: Option<GiveBox>,
     /// Where people can give instead, if this server does not accept donations.
     own_site: Option<OwnSite>,
-}
-
-/// A link to the nonprofit's own website.
-struct Website {
-    url: String,
-    host: String,
-}
-
-/// Where a nonprofit accepts donations itself.
-enum OwnSite {
-    DonatePage(Website),
-    Website(Website),
-    Unknown,
 }
 
 /// `GET /{slug}`; an ID, an EIN or a former slug redirects to it.
@@ -136,9 +124,9 @@ pub async fn profile(
     let can_receive = nonprofit.is_disbursable();
     let give = (can_receive && accepts_donations).then(|| GiveBox::parse(query.as_deref()));
     let own_site = if can_receive && !accepts_donations {
-        let donate_url = budget.read(find_donate_url(&app.db, nonprofit.id)).await;
-        is_complete &= donate_url.is_ok();
-        Some(OwnSite::new(&nonprofit, donate_url.ok().flatten().as_deref()))
+        let own_site = budget.read(OwnSite::find(&app, &nonprofit)).await;
+        is_complete &= own_site.is_ok();
+        Some(own_site.unwrap_or_else(|_| OwnSite::new(&nonprofit, None)))
     } else {
         None
     };
@@ -173,11 +161,12 @@ impl<'a> Profile<'a> {
         let location = nonprofit.location();
         let description = nonprofit.description(&location).into_owned();
         let url = urls.profile(nonprofit.slug);
+        let card = share_cards::of_nonprofit(app.directory.causes(), nonprofit);
         let meta = Meta::new(&layout, nonprofit.name, &description, url.clone())
-            .image(urls.share_card(
-                &format!("/{}", nonprofit.slug),
-                &share_cards::of_nonprofit(app.directory.causes(), nonprofit),
-            ))
+            .image(
+                urls.share_card(&format!("/{}", nonprofit.slug), &card),
+                card.kind().content_type(),
+            )
             .json_ld(&facts::json_ld(nonprofit, &description, &url, urls));
         let meta = if fundraisers.is_empty() {
             meta
@@ -195,6 +184,8 @@ impl<'a> Profile<'a> {
             location,
             standing: facts::standing(nonprofit, texts),
             mission: nonprofit.own_description,
+            about: (nonprofit.own_description.is_none() && nonprofit.description_long.is_none())
+                .then(|| facts::about(nonprofit, &description, texts)),
             key_facts: facts::key_facts(nonprofit, texts),
             website: nonprofit.website_url.and_then(Website::new),
             ein: nonprofit.ein.map(directory::nonprofits::ein::Ein::dashed),
@@ -241,7 +232,7 @@ impl Filings {
             None => Vec::new(),
         };
         Ok(Filings {
-            finances: Finances::new(&years, texts),
+            finances: Finances::new(nonprofit.ein, &years, texts),
             sources: sources::rows(&sources.unwrap_or_default(), &years, texts),
         })
     }
@@ -250,50 +241,6 @@ impl Filings {
         Filings {
             finances: Finances::of_latest(nonprofit.tax.latest_return, &PUBLIC_EN.profile),
             sources: Vec::new(),
-        }
-    }
-}
-
-impl OwnSite {
-    fn new(nonprofit: &Nonprofit<'_>, donate_url: Option<&str>) -> OwnSite {
-        let ein = nonprofit.ein.map(|ein| ein.to_string()).unwrap_or_default();
-        let donate_url = donate_url.map(|url| own_donate_url(url, &ein, nonprofit.slug));
-        if let Some(page) = donate_url.as_deref().and_then(Website::new) {
-            return OwnSite::DonatePage(page);
-        }
-        match nonprofit.website_url.and_then(Website::new) {
-            Some(website) => OwnSite::Website(website),
-            None => OwnSite::Unknown,
-        }
-    }
-}
-
-impl Website {
-    /// Returns the link, or `None` if the URL is not an `http` or `https` URL.
-    fn new(url: &str) -> Option<Website> {
-        let rest = url
-            .strip_prefix("https://")
-            .or_else(|| url.strip_prefix("http://"))?;
-        let host = rest.split(['/', '?', '#']).next().unwrap_or(rest);
-        Some(Website {
-            url: url.to_owned(),
-            host: host.strip_prefix("www.").unwrap_or(host).to_owned(),
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_http_and_https_urls_become_links() {
-        assert_eq!(
-            Website::new("https://www.redcross.org/give?x").unwrap().host,
-            "redcross.org"
-        );
-        for url in ["javascript:alert(1)", "data:text/html,x", "//evil", ""] {
-            assert!(Website::new(url).is_none(), "{url}");
         }
     }
 }

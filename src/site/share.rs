@@ -30,7 +30,7 @@ pub async fn of_nonprofit(
         let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
         return qr_code(&app, &format!("/{}", nonprofit.slug));
     }
-    let slug = file.strip_suffix(".png").ok_or(Error::NotFound)?;
+    let slug = name_of_picture(&file)?;
     let found = find_nonprofit(&app.directory, slug).await?;
     let nonprofit = found.nonprofit().ok_or(Error::Internal)?;
     let card = share_cards::of_nonprofit(app.directory.causes(), &nonprofit);
@@ -50,10 +50,16 @@ pub async fn of_fundraiser(
         let path = fundraiser_links::path_of(&app.directory, &shown.fundraiser).await?;
         return qr_code(&app, &path);
     }
-    let name = file.strip_suffix(".png").ok_or(Error::NotFound)?;
+    let name = name_of_picture(&file)?;
     let shown = fundraiser_links::find(&app.directory, &app.giving.fundraisers, &nonprofit, name).await?;
     let card = share_cards::of_fundraiser(&app.directory, &shown, app.is_test_mode()).await?;
     respond(&app, card, client, &query, &if_none_match).await
+}
+
+/// Returns what a file shows. Its format depends on what was uploaded since its URL was shared.
+fn name_of_picture(file: &str) -> Result<&str> {
+    let name = file.strip_suffix(".png").or_else(|| file.strip_suffix(".jpg"));
+    name.ok_or(Error::NotFound)
 }
 
 /// Responds with the QR code of a page.
@@ -82,8 +88,11 @@ async fn respond(
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         let cards = &app.caches.share_cards;
-        let picture = cards.draw(card, &tag, &app.bulk_work, client.owner()).await?;
-        ([(CONTENT_TYPE, "image/png")], picture.to_vec()).into_response()
+        let kind = card.kind().content_type();
+        let picture = cards
+            .draw(card, &tag, &app.pictures, &app.bulk_work, client.owner())
+            .await?;
+        ([(CONTENT_TYPE, kind)], picture.to_vec()).into_response()
     };
     let fields = response.headers_mut();
     fields.insert(ETAG, field);

@@ -13,7 +13,7 @@ use directory::{Directory, NonprofitRef};
 use giving::fundraisers::Fundraiser;
 use giving::fundraisers::cache::FundraiserWithTotals;
 use giving::fundraisers::goal::Goal;
-use pictures::drawn::card::{Progress, ShareCard};
+use pictures::drawn::card::{CardCover, Progress, ShareCard};
 
 /// Returns the card of a nonprofit's profile.
 pub fn of_nonprofit(causes: &Causes, nonprofit: &Nonprofit<'_>) -> ShareCard {
@@ -26,6 +26,7 @@ pub fn of_nonprofit(causes: &Causes, nonprofit: &Nonprofit<'_>) -> ShareCard {
         fallback_title: nonprofit.slug.to_owned(),
         site_name: Layout::new(Section::Other).t.site.name,
         progress: None,
+        cover: None,
         seed: nonprofit.id.0.as_u128(),
     }
 }
@@ -76,6 +77,10 @@ pub fn card(shown: &FundraiserWithTotals, found: &[(NonprofitRef, f64)], is_test
             amount: totals.raised.to_string(),
             caption: format!("{of_goal} · {}", supporters_line(totals.supporters, t)),
             percent: percent(totals.raised.get(), goal.get()),
+        }),
+        cover: fundraiser.cover.as_ref().map(|id| CardCover {
+            id: id.clone(),
+            focus: (fundraiser.focus.x(), fundraiser.focus.y()),
         }),
         seed: fundraiser.id.0.as_u128(),
     }

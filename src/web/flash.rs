@@ -65,6 +65,7 @@ flashes! {
     FundraiserChanged = fundraiser_changed,
     FundraiserClosed = fundraiser_closed,
     FundraiserReopened = fundraiser_reopened,
+    ThanksAccepted = thanks_accepted,
     OriginAdded = origin_added,
     OriginProven = origin_proven,
     OriginAllowed = origin_allowed,

@@ -34,6 +34,8 @@ pub struct Form {
     /// Whether the response replaces the page that shows this one in a frame.
     is_for_top_window: bool,
     fields: Vec<Field>,
+    /// What to know before the form is sent: a title and sentences.
+    note: Option<(&'static str, Vec<String>)>,
     /// An error of the form as a whole.
     error: Option<String>,
 }
@@ -60,6 +62,8 @@ enum Kind {
     Area,
     Hidden,
     Choice(Vec<Choice>),
+    /// One of many options, in little space.
+    Select(Vec<Choice>),
     /// Any number of options; the value has the checked ones, separated by spaces.
     Checks(Vec<Choice>),
     Amounts(Amounts),
@@ -141,6 +145,11 @@ impl Field {
     pub fn choice(name: &'static str, label: impl Into<String>, choices: Vec<Choice>) -> Field {
         let first = choices.first().map(|choice| choice.value.clone());
         Field::new(name, label, Kind::Choice(choices)).value(first.unwrap_or_default())
+    }
+
+    /// Creates a field with several options that are shown as a list. Choose the selected one with [`Field::value`].
+    pub fn select(name: &'static str, label: impl Into<String>, choices: Vec<Choice>) -> Field {
+        Field::new(name, label, Kind::Select(choices))
     }
 
     /// Creates a field with options of which any number can be checked. Each is sent under its own name.
@@ -235,8 +244,16 @@ impl Form {
             is_dangerous: false,
             is_for_top_window: false,
             fields,
+            note: None,
             error: None,
         }
+    }
+
+    /// Adds what to know before the form is sent, above its button. Without sentences it is left out.
+    #[must_use]
+    pub fn note(mut self, title: &'static str, sentences: Vec<String>) -> Form {
+        self.note = Some((title, sentences)).filter(|(_, sentences)| !sentences.is_empty());
+        self
     }
 
     /// Sets an ID, so that a URL can point to the form.

@@ -2,15 +2,21 @@
 //! on the dashboard share it, so that a preview cannot look different.
 
 use super::markdown;
+use super::relative_time::RelativeTime;
 use super::texts::{FundraiserTexts, PUBLIC_EN, fill};
+use crate::app::App;
 use crate::app::urls::Urls;
 use crate::http::error::Result;
 use access::accounts::public_profile::PublicProfile;
 use directory::nonprofits::identifier::Identifier;
 use directory::{Directory, NonprofitRef};
+use giving::donations::listing::Supporter;
+use giving::donations::store as donations;
 use giving::fundraisers::Fundraiser;
+use giving::fundraisers::cover::Focus;
 use giving::fundraisers::goal::Goal;
-use giving::ledger::entry::Totals;
+use giving::ledger::entry::{Mode, Totals};
+use platform::ids::FundraiserId;
 use platform::money::Cents;
 use std::sync::Arc;
 
@@ -19,6 +25,8 @@ use std::sync::Arc;
 pub struct FundraiserArticle {
     pub title: String,
     pub cover: String,
+    /// The classes that choose the visible part of it.
+    pub cover_focus: String,
     pub organizer: Option<Organizer>,
     /// Whether it is open, and since or until when.
     pub status: String,
@@ -75,6 +83,7 @@ impl FundraiserArticle {
         FundraiserArticle {
             title: fundraiser.title.clone(),
             cover: cover(&fundraiser.id.to_string(), fundraiser.cover.as_deref()),
+            cover_focus: focus_classes(fundraiser.focus),
             organizer: None,
             status: String::new(),
             raised: totals.raised.to_string(),
@@ -119,12 +128,34 @@ fn beneficiaries(found: &[(NonprofitRef, f64)]) -> Vec<Beneficiary> {
         .collect()
 }
 
+/// The number of supporters that a page lists.
+const MAX_SUPPORTERS: usize = 20;
+
+/// A donation in the list of a page, and when it was made.
+pub type SupporterRow = (Supporter, RelativeTime);
+
+/// Lists the latest donations to a fundraiser, for `web/fundraiser/supporters.html`.
+pub async fn list_supporters(app: &App, id: FundraiserId) -> Result<Vec<SupporterRow>> {
+    let (modes, now) = (Mode::counted(app.is_test_mode()), app.clock.millis());
+    let supporters = donations::list_supporters(&app.db, id, modes, MAX_SUPPORTERS).await?;
+    let row = |supporter: Supporter| {
+        let time = RelativeTime::new(supporter.at, now);
+        (supporter, time)
+    };
+    Ok(supporters.into_iter().map(row).collect())
+}
+
 /// Returns the URL of a fundraiser's cover: the uploaded picture, or a generated one.
 pub fn cover(id: &str, hosted: Option<&str>) -> String {
     hosted.map_or_else(
         || format!("/media/fundraiser-{id}"),
         |hosted| format!("/media/{hosted}"),
     )
+}
+
+/// Returns the CSS classes that keep a part of a cover visible where it is cropped. Pages allow no styles of their own.
+pub fn focus_classes(focus: Focus) -> String {
+    format!("focus-x-{} focus-y-{}", focus.x(), focus.y())
 }
 
 /// Returns what the organizer reports as raised elsewhere, in a sentence. It is never part of another figure.

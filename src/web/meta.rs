@@ -8,8 +8,9 @@ use serde::Serialize;
 /// The initial buffer size in bytes. Most structured data is shorter, so writing it allocates only once.
 const INITIAL_CAPACITY: usize = 1_024;
 
-/// The length of descriptions that messengers and search engines show, in characters.
-const MAX_DESCRIPTION_CHARS: usize = 200;
+/// The lengths in characters that messengers and search engines show. What is longer they cut, in the middle of a word.
+pub const MAX_TITLE_CHARS: usize = 70;
+pub const MAX_DESCRIPTION_CHARS: usize = 155;
 
 /// Renders into the `<head>` of a page.
 #[derive(Clone, Debug, Template)]
@@ -19,7 +20,8 @@ pub struct Meta {
     title: String,
     description: String,
     canonical: String,
-    image: Option<String>,
+    /// The URL of the share image, and its media type.
+    image: Option<(String, &'static str)>,
     feed: Option<(String, String)>,
     is_noindex: bool,
     json_ld: Option<String>,
@@ -32,8 +34,8 @@ impl Meta {
     pub fn new(layout: &Layout, title: &str, description: &str, canonical: String) -> Meta {
         Meta {
             site: layout.t.site.name,
-            title: title.to_owned(),
-            description: shorten(description),
+            title: shorten(title, MAX_TITLE_CHARS),
+            description: shorten(description, MAX_DESCRIPTION_CHARS),
             canonical,
             image: None,
             feed: None,
@@ -44,8 +46,8 @@ impl Meta {
 
     /// Sets the share image, 1200 by 630 pixels.
     #[must_use]
-    pub fn image(mut self, url: String) -> Meta {
-        self.image = Some(url);
+    pub fn image(mut self, url: String, media_type: &'static str) -> Meta {
+        self.image = Some((url, media_type));
         self
     }
 
@@ -82,12 +84,13 @@ impl Meta {
     }
 }
 
-/// Shortens a description between two words.
-fn shorten(description: &str) -> String {
-    let beginning = platform::text::cut(description, MAX_DESCRIPTION_CHARS);
-    if beginning.len() == description.len() {
-        return description.to_owned();
+/// Shortens a text to one line of at most `max` characters, between two words.
+pub fn shorten(text: &str, max: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= max {
+        return line;
     }
+    let beginning = platform::text::cut(&line, max - 1);
     let end = beginning.rfind(' ').unwrap_or(beginning.len());
     format!(
         "{}…",
@@ -100,6 +103,27 @@ mod tests {
     use super::*;
     use crate::web::Section;
     use serde_json::{Value, json};
+
+    #[test]
+    fn texts_are_one_line_of_the_length_that_is_shown() {
+        let long = "Every dollar, every mile. ".repeat(12);
+        let layout = Layout::new(Section::Home);
+        let meta = Meta::new(&layout, &long, &format!("One\n\n{long}"), String::new());
+        assert!(meta.title.chars().count() <= MAX_TITLE_CHARS, "{}", meta.title);
+        assert!(meta.title.ends_with("dollar…"), "{}", meta.title);
+        let description = meta.description;
+        assert!(
+            description.chars().count() <= MAX_DESCRIPTION_CHARS,
+            "{description}"
+        );
+        assert!(
+            description.starts_with("One Every dollar, every mile. Every"),
+            "{description}"
+        );
+        let word = "x".repeat(100);
+        assert_eq!(shorten(&word, 70).chars().count(), 70);
+        assert_eq!(shorten("Spring run", 70), "Spring run");
+    }
 
     #[test]
     fn no_value_can_end_the_element_that_contains_it() {

@@ -25,6 +25,7 @@ mod keyboard;
 mod moderation;
 mod monthly;
 mod near_me;
+mod organizer;
 mod public_pages;
 mod site;
 mod stripe;

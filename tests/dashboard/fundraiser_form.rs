@@ -14,6 +14,7 @@ on_both_databases!(
     several_nonprofits_share_the_donations,
     a_preview_publishes_nothing_and_loses_nothing,
     a_picture_is_replaced_and_removed,
+    the_part_of_the_cover_that_stays_visible_is_chosen,
     an_unusable_picture_is_refused_with_the_reason,
     a_picture_of_another_account_cannot_be_used,
 );
@@ -301,6 +302,58 @@ async fn a_picture_is_replaced_and_removed(world: &World) {
         )
         .await;
     assert_eq!(cover().await, drawn);
+}
+
+async fn the_part_of_the_cover_that_stays_visible_is_chosen(world: &World) {
+    let visitor = grace(world).await;
+    let once = new_id(&visitor).await;
+    let fields = [
+        ("nonprofit", RED_CROSS),
+        ("title", "Run"),
+        ("once", once.as_str()),
+        ("focusX", "25"),
+        ("focusY", "0"),
+        ("action", "preview"),
+    ];
+    let preview = visitor.upload(200, NEW, &fields, Some(&pixel())).await.text();
+    let cover = "class=\"cover focus-x-25 focus-y-0\"";
+    for shown in [
+        cover,
+        "Shared links",
+        "No donations yet.",
+        "People will give with this form.",
+    ] {
+        assert!(preview.contains(shown), "{shown}: {preview}");
+    }
+    let sent = hidden_fields(&preview);
+    let publish = [borrowed(&sent).as_slice(), &[("action", "publish")]].concat();
+    visitor.post(303, NEW, &publish).await;
+    let page = "/american-red-cross/f/run";
+    assert!(visitor.get(200, page).await.text().contains(cover));
+    let edit = format!("/dashboard/fundraisers/{once}/edit");
+    let form = visitor.get(200, &edit).await.text();
+    assert!(
+        form.contains("<option value=\"25\" selected>Left of the center</option>"),
+        "{form}"
+    );
+    assert!(form.contains("picture-preview focus-x-25 focus-y-0"), "{form}");
+    // A form of an older page says nothing about it, and nonsense is ignored.
+    for other in [&[("title", "Walk")][..], &[("focusX", "33"), ("focusY", "x")]] {
+        visitor.post(303, &edit, other).await;
+        assert!(visitor.get(200, page).await.text().contains(cover));
+    }
+    let change = "select change from fundraiser_history where change like '%coverFocus%'";
+    assert!(world.texts(change).await.is_empty());
+    visitor
+        .post(303, &edit, &[("focusX", "50"), ("focusY", "50")])
+        .await;
+    let shown = visitor.get(200, page).await.text();
+    assert!(shown.contains("focus-x-50 focus-y-50"), "{shown}");
+    assert_eq!(world.texts(change).await.len(), 1);
+    for listing in ["/", "/fundraisers", "/american-red-cross"] {
+        let shown = visitor.get(200, listing).await.text();
+        assert!(shown.contains("focus-x-50 focus-y-50"), "{listing}: {shown}");
+    }
 }
 
 async fn an_unusable_picture_is_refused_with_the_reason(world: &World) {

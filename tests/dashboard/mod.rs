@@ -19,6 +19,7 @@ mod reset;
 mod shared_attempts;
 mod sign_in;
 mod smtp;
+mod thanks;
 mod two_factor;
 mod usage;
 mod webhooks;

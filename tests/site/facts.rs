@@ -11,10 +11,11 @@ on_both_databases!(
     a_revoked_nonprofit_has_a_note_and_no_donation_form,
     without_the_store_the_latest_amounts_are_shown,
     several_periods_are_a_chart_and_the_expenses_a_bar,
-    a_profile_of_which_only_irs_facts_are_known_shows_them_without_prose,
+    a_profile_of_which_only_irs_facts_are_known_says_so_in_sentences_and_asks_to_be_completed,
     a_nonprofit_that_cannot_receive_donations_has_a_note_with_the_reason,
     a_profile_lists_similar_nonprofits_of_the_same_place_and_size,
     similar_nonprofits_mean_about_the_same_and_are_not_chapters_of_one_parent,
+    similar_nonprofits_do_work_of_the_same_kind_first,
 );
 
 const LIBRARY: &str = "020240383";
@@ -24,7 +25,7 @@ const PROFILE: &str = "insert into return_profiles (ein, description, descriptio
      8000000, 15000000, 202506, :source, false)";
 const RETURN: &str = "insert into returns (ein, period, form, object_id, source, facts, digest) values (20240383, 202506, \
      '990', '202341319349301234', :source, '{\"form\":\"990\",\"employees\":1400,\"volunteers\":90,\
-     \"programs\":[{\"text\":\"Books on wheels.\",\"expenses\":60000}],\"amounts\":{\"revenue\":9000000,\
+     \"programs\":[{\"text\":\"Books on wheels.\",\"expenses\":60000}],\"officers\":[{\"name\":\"Ada Lovelace\",\"title\":\"Treasurer\"}],\"amounts\":{\"revenue\":9000000,\
      \"expenses\":8000000,\"programExpenses\":7000000,\"assets\":15000000,\"netAssets\":13000000}}', 2)";
 
 async fn import_library(world: &World) {
@@ -45,9 +46,10 @@ async fn a_profile_shows_finances_and_programs(world: &World) {
         "Lends books to all.",
         "href=\"https://granite.example/home\"",
         ">granite.example<",
-        "June 2025<span class=\"small soft second-line\">Form 990</span></th><td class=\"number\">$9M</td><td class=\"number\">$8M</td><td class=\"number\">$7M</td>",
+        "June 2025<span class=\"small soft second-line\"><a href=\"https://projects.propublica.org/nonprofits/organizations/020240383/202341319349301234/full\" rel=\"noopener nofollow\">Form 990<span class=\"unseen\">, the whole return</span></a></span></th><td class=\"number\">$9M</td><td class=\"number\">$8M</td><td class=\"number\">$7M</td>",
         "Employees: 1,400. Volunteers: 90.",
         "Books on wheels.",
+        "<li><bdi>Ada Lovelace</bdi><span class=\"small soft second-line\">Treasurer</span></li>",
         "Expenses: $60,000",
         "Formed in 1987.",
     ] {
@@ -142,7 +144,9 @@ async fn several_periods_are_a_chart_and_the_expenses_a_bar(world: &World) {
     assert_eq!(page.matches("<rect class=\"bar-").count(), 4, "{page}");
 }
 
-async fn a_profile_of_which_only_irs_facts_are_known_shows_them_without_prose(world: &World) {
+async fn a_profile_of_which_only_irs_facts_are_known_says_so_in_sentences_and_asks_to_be_completed(
+    world: &World,
+) {
     let row = nonprofit_row(LIBRARY, "GRANITE TOWN LIBRARY");
     world.import_irs(bmf(&[row])).await.unwrap();
     let page = profile(world).await;
@@ -155,13 +159,13 @@ async fn a_profile_of_which_only_irs_facts_are_known_shows_them_without_prose(wo
         "<dt>Tax-exempt since</dt><dd>1994</dd>",
         "href=\"/dashboard/fundraisers/new?nonprofit=granite-town-library\"",
         "href=\"/granite-town-library/report\"",
+        "<p>A public charity in Concord, NH",
+        "In the period ending December 2024, it reported $64,000 in revenue and $125,000 in assets. It has not described its work here yet.</p>",
+        "<a href=\"/granite-town-library/correct\" rel=\"nofollow\">Do you work for this organization?",
     ] {
         assert!(main.contains(text), "{text} is not on {page}");
     }
-    assert!(
-        !main.contains("A public charity in") && !main.contains("class=\"lead\""),
-        "{page}"
-    );
+    assert!(!main.contains("class=\"lead\""), "{page}");
     // The description of the API stays.
     let details = world
         .client
@@ -264,6 +268,31 @@ async fn a_profile_lists_similar_nonprofits_of_the_same_place_and_size(world: &W
         "{links:?}"
     );
     assert_eq!(profile(world).await, page);
+}
+
+async fn similar_nonprofits_do_work_of_the_same_kind_first(world: &World) {
+    let row = |number: u32, name: &str, city: &str, code: &str, subsection: &str| {
+        let row = nonprofit_row(&(100_000_000 + number).to_string(), name);
+        let row = row.with("CITY", city).with("NTEE_CD", code);
+        row.with("SUBSECTION", subsection)
+            .with("REVENUE_AMT", &(1_000_000 + number).to_string())
+    };
+    let rows = [
+        row(1, "GRANITE CROSS DISASTER RELIEF", "CONCORD", "P21", "03"),
+        row(2, "GRANITE CROSS INSURANCE COMPANY", "CONCORD", "P21", "15"),
+        row(3, "GRANITE CROSS HEALTH PLAN", "CONCORD", "E80", "03"),
+        row(4, "SOUP KITCHEN", "CONCORD", "P35", "03"),
+        row(5, "KEENE FAMILY SHELTER", "KEENE", "P40", "03"),
+    ];
+    world.import_irs(bmf(&rows)).await.unwrap();
+    let page = world
+        .client
+        .get_plain(200, "/granite-cross-disaster-relief")
+        .await
+        .text();
+    let links = similar(&page);
+    assert_eq!(links[..2], ["soup-kitchen", "keene-family-shelter"], "{links:?}");
+    assert!(!links.contains(&"granite-cross-insurance-company"), "{links:?}");
 }
 
 async fn similar_nonprofits_mean_about_the_same_and_are_not_chapters_of_one_parent(world: &World) {

@@ -1,5 +1,6 @@
 //! Donations that are paid on another site: the operator's link or the nonprofit's own.
 
+use super::feeds::create_fundraiser;
 use crate::dashboard::visitor::{Visitor, hidden};
 use crate::world::World;
 use giving::providers::Provider;
@@ -9,6 +10,8 @@ use uuid::Uuid;
 on_both_databases!(
     donors_are_redirected_to_the_configured_link_and_nothing_is_charged,
     the_link_of_a_nonprofit_takes_precedence,
+    the_site_that_charges_is_named_once_before_the_donor_pays,
+    without_a_provider_every_page_leads_to_the_site_of_the_nonprofit,
     an_unreachable_provider_loses_nothing_and_charges_nothing_twice,
 );
 
@@ -54,6 +57,47 @@ async fn donors_are_redirected_to_the_configured_link_and_nothing_is_charged(wor
         ["started link"]
     );
     assert!(world.texts("select source from ledger_entries").await.is_empty());
+}
+
+/// The text of a page without its tags, so without URLs.
+fn visible(page: &str) -> String {
+    let main = page.split_once("<main").unwrap().1;
+    let main = main.split_once("</main>").unwrap().0;
+    let parts = main.split('<').filter_map(|part| Some(part.split_once('>')?.1));
+    parts.collect::<Vec<_>>().join(" ")
+}
+
+async fn the_site_that_charges_is_named_once_before_the_donor_pays(world: &World) {
+    world.load_demo().await;
+    let visitor = visitor_of_link_provider(world).await;
+    let form = visitor.get(200, "/american-red-cross/give").await.text();
+    let note = form.find("Where your money goes").unwrap();
+    assert!(
+        note < form.rfind("Continue to payment</button>").unwrap(),
+        "{form}"
+    );
+    assert_eq!(visible(&form).matches("pay.example.org").count(), 1, "{form}");
+    let donation = start(&visitor, "american-red-cross").await;
+    let page = visitor.get(200, &donation).await.text();
+    assert!(page.contains(">Continue to pay.example.org</a>"), "{page}");
+    assert_eq!(visible(&page).matches("pay.example.org").count(), 1, "{page}");
+}
+
+async fn without_a_provider_every_page_leads_to_the_site_of_the_nonprofit(world: &World) {
+    world.load_demo().await;
+    let (slug, _) = create_fundraiser(world, "Spring run", "").await;
+    let (_, client) = world.with_provider(Provider::Off).await;
+    let fundraiser = format!("/american-red-cross/f/{slug}");
+    for (status, path) in [
+        (200, "/american-red-cross"),
+        (404, "/american-red-cross/give"),
+        (200, &*fundraiser),
+        (404, &format!("{fundraiser}/give")),
+    ] {
+        let page = client.get_plain(status, path).await.text();
+        let link = "<a class=\"button\" href=\"https://www.redcross.org\" rel=\"noopener nofollow\">Visit redcross.org</a>";
+        assert!(page.contains(link), "{path}: {page}");
+    }
 }
 
 async fn the_link_of_a_nonprofit_takes_precedence(world: &World) {

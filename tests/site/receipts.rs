@@ -2,7 +2,8 @@
 
 use crate::api::fundraisers::{NYU, Organizer, RED_CROSS, SPECIAL, id_of};
 use crate::client::Client;
-use crate::dashboard::visitor::{Visitor, hidden};
+use crate::dashboard::operator::operator;
+use crate::dashboard::visitor::{Visitor, between, hidden};
 use crate::world::World;
 use causeway::app::App;
 use platform::mail::Delivery;
@@ -10,6 +11,7 @@ use serde_json::json;
 
 on_both_databases!(
     a_receipt_says_what_a_tax_authority_wants_to_know,
+    a_receipt_has_a_number_to_read_out_an_issuer_and_a_button_to_print,
     the_receipt_of_a_fundraiser_names_each_nonprofit_and_its_share,
     an_amount_is_chosen_or_typed,
     only_a_fundraiser_asks_for_a_message,
@@ -70,6 +72,33 @@ async fn a_receipt_says_what_a_tax_authority_wants_to_know(world: &World) {
             assert!(text.contains(expected), "{expected}: {text}");
         }
     }
+}
+
+async fn a_receipt_has_a_number_to_read_out_an_issuer_and_a_button_to_print(world: &World) {
+    world.load_demo().await;
+    let (receipt, email) = give(world, "/american-red-cross").await;
+    let entry = &world
+        .texts("select cast(sequence as text) from ledger_entries")
+        .await[0];
+    let number = between(&receipt, "<dt>Receipt number</dt><dd><strong>", "</strong>").unwrap();
+    let (year, last) = number.split_once('-').unwrap();
+    assert_eq!((year.len(), last), (4, &*format!("{entry:0>6}")));
+    assert!(email.contains(&format!("Receipt number: {number}\n")), "{email}");
+    for part in [
+        &*format!("<title>Receipt number {number} · "),
+        "<strong>Receipt of a donation</strong>",
+        "Issued by Causeway, http://causeway.test",
+        "hidden data-print>Print this receipt</button>",
+    ] {
+        assert!(receipt.contains(part), "{part}: {receipt}");
+    }
+    // Operators find the donation by it.
+    let operator = operator(world).await;
+    let found = operator
+        .get(200, &format!("/dashboard/operator/search?q={number}"))
+        .await
+        .text();
+    assert!(found.contains("/dashboard/operator/donations/"), "{found}");
 }
 
 async fn the_receipt_of_a_fundraiser_names_each_nonprofit_and_its_share(world: &World) {

@@ -17,6 +17,7 @@
 //! - [`disbursement`]: passes on to nonprofits what is owed to them, in batches of payments.
 //! - [`fundraisers`]: typed inputs, rules, a cache, and decisions of operators.
 //! - [`notices`]: emails about fundraisers and donations, derived from the outbox.
+//! - [`thanks`]: emails with which organizers thank donors.
 //! - [`webhooks`]: tells partners about all of this.
 //! - [`yearly`]: statements of a year for donors.
 //! - [`check`] and [`export`]: verify and export the whole ledger.
@@ -56,6 +57,7 @@ mod property_tests;
 pub mod providers;
 pub mod recorder;
 pub mod reports;
+pub mod thanks;
 pub mod webhooks;
 pub mod yearly;
 

@@ -48,6 +48,39 @@ impl Bitmap {
         }
     }
 
+    /// Returns red, green, blue and opacity between pixels, in proportion to their distance. Outside of the picture, its edge
+    /// goes on.
+    pub(crate) fn sample(&self, x: f64, y: f64) -> [u8; 4] {
+        let clamp = |at: f64, size: u32| at.clamp(0.0, f64::from(size - 1));
+        let (x, y) = (clamp(x, self.width), clamp(y, self.height));
+        let (left, top) = (x as u32, y as u32);
+        let (right, bottom) = ((left + 1).min(self.width - 1), (top + 1).min(self.height - 1));
+        let (to_right, to_bottom) = (x.fract(), y.fract());
+        let rows = [(top, 1.0 - to_bottom), (bottom, to_bottom)];
+        let columns = [(left, 1.0 - to_right), (right, to_right)];
+        let mut sums = [0.0; 4];
+        for (row, row_weight) in rows {
+            for (column, column_weight) in columns {
+                for (sum, value) in sums.iter_mut().zip(self.pixel(column, row)) {
+                    *sum += f64::from(value) * row_weight * column_weight;
+                }
+            }
+        }
+        sums.map(|sum| sum.round() as u8)
+    }
+
+    fn pixel(&self, column: u32, row: u32) -> [u8; 4] {
+        let size = self.channels.count();
+        let start = (row as usize * self.width as usize + column as usize) * size;
+        match self.pixels[start..start + size] {
+            [gray] => [gray, gray, gray, u8::MAX],
+            [gray, alpha] => [gray, gray, gray, alpha],
+            [red, green, blue] => [red, green, blue, u8::MAX],
+            [red, green, blue, alpha] => [red, green, blue, alpha],
+            _ => [0; 4],
+        }
+    }
+
     /// Returns whether no pixel is transparent.
     pub(crate) fn is_opaque(&self) -> bool {
         match self.channels {
@@ -134,6 +167,14 @@ mod tests {
         assert_eq!(letters(false, true, false), (3, 2, "defabc".to_owned()));
         assert_eq!(letters(false, false, true), (2, 3, "adbecf".to_owned()));
         assert_eq!(letters(false, true, true), (2, 3, "daebfc".to_owned()));
+    }
+
+    #[test]
+    fn a_sample_between_pixels_is_their_mean_and_edges_go_on() {
+        let bitmap = Bitmap::new((2, 1), Channels::GrayAlpha, vec![0, 255, 100, 255]);
+        for (x, expected) in [(-3.0, 0), (0.0, 0), (0.5, 50), (1.0, 100), (9.0, 100)] {
+            assert_eq!(bitmap.sample(x, 0.4), [expected, expected, expected, 255]);
+        }
     }
 
     #[test]

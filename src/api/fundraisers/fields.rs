@@ -59,6 +59,7 @@ impl<'a> Fields<'a> {
                 .has("raisedOffline")
                 .then(|| self.amount("raisedOffline", MIN_OFFLINE_CENTS)),
             cover: None,
+            focus: None,
         }
     }
 

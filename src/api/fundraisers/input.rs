@@ -4,6 +4,7 @@
 
 use super::fields::Fields;
 use giving::fundraisers::SPECIAL;
+use giving::fundraisers::cover::Focus;
 use giving::fundraisers::input::{FundraiserInput, SupportedInput};
 use giving::fundraisers::rules::{FieldProblem, MIN_GOAL_CENTS, MIN_OFFLINE_CENTS, is_weight};
 use platform::ids::NonprofitId;
@@ -24,6 +25,7 @@ impl Fields<'_> {
             ends_at: self.date("endDate"),
             goal: self.amount("goal", MIN_GOAL_CENTS),
             offline: self.amount("raisedOffline", MIN_OFFLINE_CENTS),
+            focus: Focus::default(),
             supported: self.supported(),
         }
     }

@@ -1,12 +1,15 @@
 //! The form of a fundraiser.
 
 use crate::dashboard::uploads;
+use crate::web::form::Choice;
 use crate::web::form::picker::NonprofitPicker;
 use crate::web::form::picture::PictureInput;
-use crate::web::texts::{Fundraisers as Texts, FundraisingTexts};
+use crate::web::fundraiser_article::focus_classes;
+use crate::web::texts::{FocusTexts, Fundraisers as Texts, FundraisingTexts};
 use crate::web::{Field, Form, FormData};
 use giving::fundraisers::Fundraiser;
 use giving::fundraisers::change::FundraiserChange;
+use giving::fundraisers::cover::Focus;
 use giving::fundraisers::input::{FundraiserInput, SupportedInput};
 use giving::fundraisers::rules::{FieldProblem, FundraiserField, InvalidField};
 use jiff::Timestamp;
@@ -18,13 +21,18 @@ use sha2::{Digest, Sha256};
 
 const EPOCH: Date = Date::constant(1970, 1, 1);
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
-const FIELD_NAMES: [&str; 6] = [
+/// The fields of the part of the cover that stays visible, in percent.
+const FOCUS_X: &str = "focusX";
+const FOCUS_Y: &str = "focusY";
+const FIELD_NAMES: [&str; 8] = [
     "title",
     "description",
     "startDate",
     "endDate",
     "goal",
     "raisedOffline",
+    FOCUS_X,
+    FOCUS_Y,
 ];
 /// The hidden field with the digests of the values that the form showed.
 const SHOWN: &str = "shown";
@@ -57,9 +65,11 @@ pub fn edit_form(t: &Texts, f: &FundraisingTexts, fundraiser: &Fundraiser) -> Fo
 }
 
 fn common_fields(t: &Texts, f: &FundraisingTexts, fundraiser: Option<&Fundraiser>) -> Vec<Field> {
-    let [title, description, starts, ends, goal, offline] = fundraiser.map(values).unwrap_or_default();
+    let [title, description, starts, ends, goal, offline, ..] = fundraiser.map(values).unwrap_or_default();
     let picture = PictureInput::new(f.picture.cover, f.picture.cover_hint, uploads::PATH)
-        .current(fundraiser.and_then(|fundraiser| fundraiser.cover.as_deref()));
+        .current(fundraiser.and_then(|fundraiser| fundraiser.cover.as_deref()))
+        .focus(fundraiser.map(|fundraiser| focus_classes(fundraiser.focus)));
+    let focus = fundraiser.map_or_else(Focus::default, |fundraiser| fundraiser.focus);
     vec![
         Field::text("title", t.name).hint(t.name_hint).value(title),
         Field::area("description", t.description)
@@ -67,6 +77,8 @@ fn common_fields(t: &Texts, f: &FundraisingTexts, fundraiser: Option<&Fundraiser
             .optional()
             .value(description),
         Field::picture(f.picture.cover, picture),
+        focus_field(FOCUS_X, f.focus.x, focus.x(), &across(&f.focus)).hint(f.focus.hint),
+        focus_field(FOCUS_Y, f.focus.y, focus.y(), &down(&f.focus)),
         Field::date("startDate", t.start)
             .hint(t.start_hint)
             .optional()
@@ -86,8 +98,22 @@ fn common_fields(t: &Texts, f: &FundraisingTexts, fundraiser: Option<&Fundraiser
     ]
 }
 
+fn across(t: &FocusTexts) -> [&'static str; 5] {
+    [t.left, t.left_half, t.center, t.right_half, t.right]
+}
+
+fn down(t: &FocusTexts) -> [&'static str; 5] {
+    [t.top, t.top_half, t.center, t.bottom_half, t.bottom]
+}
+
+fn focus_field(name: &'static str, label: &str, percent: u8, labels: &[&'static str; 5]) -> Field {
+    let choice = |(step, label): (u8, &&'static str)| Choice::new(step.to_string(), *label, "");
+    let choices = Focus::STEPS.into_iter().zip(labels).map(choice);
+    Field::select(name, label, choices.collect()).value(percent.to_string())
+}
+
 /// Returns the values of a fundraiser as its form shows them, in the order of [`FIELD_NAMES`].
-fn values(fundraiser: &Fundraiser) -> [String; 6] {
+fn values(fundraiser: &Fundraiser) -> [String; 8] {
     let amount = |amount: Option<Cents>| amount.map(|amount| amount.to_string()).unwrap_or_default();
     [
         fundraiser.title.clone(),
@@ -96,6 +122,8 @@ fn values(fundraiser: &Fundraiser) -> [String; 6] {
         fundraiser.ends_at.map(format_date).unwrap_or_default(),
         amount(fundraiser.goal),
         amount(fundraiser.offline),
+        fundraiser.focus.x().to_string(),
+        fundraiser.focus.y().to_string(),
     ]
 }
 
@@ -155,6 +183,7 @@ pub fn to_input(form: &mut Form, data: &FormData, supported: SupportedInput, t: 
         ends_at: change.ends_at.flatten(),
         goal: change.goal.flatten(),
         offline: change.offline.flatten(),
+        focus: change.focus.unwrap_or_default(),
         supported,
     }
 }
@@ -162,7 +191,15 @@ pub fn to_input(form: &mut Form, data: &FormData, supported: SupportedInput, t: 
 /// Converts the values that were edited to a change of a fundraiser. Invalid values are left out, and an error is added
 /// to the form.
 pub fn to_change(form: &mut Form, data: &FormData, fundraiser: &Fundraiser, t: &Texts) -> FundraiserChange {
-    parse(form, &EditedValues::new(data, Some(fundraiser)), t)
+    let change = parse(form, &EditedValues::new(data, Some(fundraiser)), t);
+    let focus = change.focus.filter(|focus| *focus != fundraiser.focus);
+    FundraiserChange { focus, ..change }
+}
+
+/// Reads the part of the cover that stays visible. Both values count, also if only one was edited.
+fn parse_focus(data: &FormData) -> Option<Focus> {
+    let percent = |name| data.find(name).and_then(|text| text.parse().ok());
+    Focus::new(percent(FOCUS_X)?, percent(FOCUS_Y)?)
 }
 
 fn parse(form: &mut Form, values: &EditedValues<'_>, t: &Texts) -> FundraiserChange {
@@ -182,6 +219,10 @@ fn parse(form: &mut Form, values: &EditedValues<'_>, t: &Texts) -> FundraiserCha
             t.invalid_amount,
         ),
         cover: None,
+        focus: parse_focus(values.data).filter(|_| {
+            let is_edited = |name| values.find(name).is_some();
+            is_edited(FOCUS_X) || is_edited(FOCUS_Y)
+        }),
     }
 }
 

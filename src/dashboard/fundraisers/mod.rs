@@ -4,6 +4,7 @@ pub mod export;
 pub mod form;
 mod nonprofits;
 mod preview;
+pub mod thank;
 pub mod view;
 
 use crate::app::App;
@@ -16,8 +17,8 @@ use crate::http::params::{self, PathText, RawQuery};
 use crate::web::flash::Flash;
 use crate::web::form::picture::REMOVE;
 use crate::web::form_page::FormPage;
+use crate::web::fundraiser_article::{SupporterRow, list_supporters};
 use crate::web::layout::Tab;
-use crate::web::relative_time::RelativeTime;
 use crate::web::share_links::ShareLinks;
 use crate::web::texts::{PickerTexts, fill};
 use crate::web::{Form, Layout, Page, UploadForm};
@@ -27,23 +28,20 @@ use access::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use giving::donations::listing::Supporter;
-use giving::donations::store as donations;
 use giving::fundraisers::change::FundraiserChange;
 use giving::fundraisers::input::SupportedInput;
 use giving::fundraisers::write::{CreateFundraiser, UpdateFundraiser};
 use giving::fundraisers::{Fundraiser, store};
 use giving::idempotency::{IdempotentRequest, StoredResponse};
-use giving::ledger::entry::{Mode, TotalsByMode};
+use giving::ledger::entry::TotalsByMode;
 use giving::ledger::store as ledger;
+use giving::thanks::{self, ThanksStatus};
 use platform::ids::FundraiserId;
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 use uuid::Uuid;
 
 const LIST_PATH: &str = "/dashboard/fundraisers";
-/// The number of donations that a fundraiser's page lists.
-const MAX_SUPPORTERS: usize = 20;
 /// Fundraisers per page of the list.
 const PAGE_SIZE: u64 = 20;
 
@@ -60,7 +58,10 @@ struct FundraisersPage {
 struct FundraiserPage {
     layout: Layout,
     fundraiser: FundraiserView,
-    supporters: Vec<(Supporter, RelativeTime)>,
+    supporters: Vec<SupporterRow>,
+    /// Whether its donors can be thanked by email.
+    can_thank: bool,
+    thanks: ThanksStatus,
 }
 
 #[derive(Template)]
@@ -71,6 +72,7 @@ struct PosterPage {
     title: String,
     nonprofits: Vec<String>,
     cover: String,
+    cover_focus: String,
     share: ShareLinks,
 }
 
@@ -112,17 +114,10 @@ pub async fn fundraiser(
     PathText(id): PathText,
 ) -> Result<Response> {
     let fundraiser = find_own(&app, &user, &id).await?;
-    let modes = Mode::counted(app.is_test_mode());
-    let supporters = donations::list_supporters(&app.db, fundraiser.id, modes, MAX_SUPPORTERS).await?;
-    let now = app.clock.millis();
     let page = FundraiserPage {
-        supporters: supporters
-            .into_iter()
-            .map(|supporter| {
-                let time = RelativeTime::new(supporter.at, now);
-                (supporter, time)
-            })
-            .collect(),
+        supporters: list_supporters(&app, fundraiser.id).await?,
+        thanks: thanks::status(app.giving_notices(), fundraiser.id).await?,
+        can_thank: app.mail.is_on() && fundraiser.is_public(),
         fundraiser: FundraiserView::load(&app, fundraiser).await?,
         layout: layout.with_menu(&user, Tab::Fundraisers),
     };
@@ -143,6 +138,7 @@ pub async fn poster(
         title: fundraiser.title,
         nonprofits: fundraiser.nonprofits.into_iter().map(|(name, _)| name).collect(),
         cover: fundraiser.cover,
+        cover_focus: fundraiser.cover_focus,
         share,
         layout: layout.with_menu(&user, Tab::Fundraisers),
     };

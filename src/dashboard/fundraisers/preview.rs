@@ -4,8 +4,13 @@ use super::form::{EDIT, PUBLISH};
 use crate::app::App;
 use crate::http::error::Result;
 use crate::web::cover_motif::motif_of_causes;
-use crate::web::fundraiser_article::{FundraiserArticle, Organizer, find_beneficiaries};
+use crate::web::form::amounts::{Amounts, DEFAULT_AMOUNTS};
+use crate::web::fundraiser_article::{
+    FundraiserArticle, Organizer, SupporterRow, find_beneficiaries, list_supporters,
+};
 use crate::web::layout::Tab;
+use crate::web::markdown;
+use crate::web::meta::{MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS, shorten};
 use crate::web::{FormData, Layout, Page};
 use access::accounts::store::profile;
 use access::sessions::SignedIn;
@@ -15,7 +20,9 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use giving::fundraisers::Fundraiser;
 use giving::ledger::entry::TotalsByMode;
+use giving::providers::Provider;
 use pictures::drawn::cover::{Motif, cover_svg};
+use platform::money::Cents;
 
 #[derive(Template)]
 #[template(path = "dashboard/fundraisers/preview.html")]
@@ -27,6 +34,13 @@ struct PreviewPage {
     publish: &'static str,
     /// The values of the form.
     fields: Vec<(String, String)>,
+    supporters: Vec<SupporterRow>,
+    /// Whether the page will have a form to give.
+    has_form: bool,
+    amounts: Amounts,
+    /// What messengers show of a link to the page.
+    meta_title: String,
+    meta_description: String,
 }
 
 /// Whether a preview is of a new fundraiser, or of changes to one.
@@ -68,8 +82,19 @@ pub(super) async fn show(
         });
         svg_url(&cover_svg(&fundraiser.title, fundraiser.id.0.as_u128(), motif))
     };
+    let about = fundraiser.description.as_deref().map(markdown::plain_beginning);
+    let about = about.unwrap_or_else(|| layout.p.fundraiser.about.to_owned());
+    let supporters = match subject {
+        Subject::New => Vec::new(),
+        Subject::Change => list_supporters(app, fundraiser.id).await?,
+    };
     let fields = data.fields().filter(|(name, _)| *name != "action");
     let page = PreviewPage {
+        meta_title: shorten(&fundraiser.title, MAX_TITLE_CHARS),
+        meta_description: shorten(&about, MAX_DESCRIPTION_CHARS),
+        has_form: app.config.giving != Provider::Off && fundraiser.is_active(app.clock.millis()),
+        amounts: amounts(),
+        supporters,
         article: FundraiserArticle { cover, ..article },
         action,
         lead: if subject == Subject::New {
@@ -88,6 +113,13 @@ pub(super) async fn show(
         layout: layout.with_menu(user, Tab::Fundraisers),
     };
     Ok(Page(page).into_response())
+}
+
+/// Returns the amounts that the page suggests.
+fn amounts() -> Amounts {
+    let suggested = DEFAULT_AMOUNTS.map(Cents::to_input_value);
+    let selected = suggested[1].clone();
+    Amounts::new(suggested.to_vec(), &selected)
 }
 
 fn svg_url(svg: &str) -> String {

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::http::error::Result;
-use crate::web::fundraiser_article::cover;
+use crate::web::fundraiser_article::{cover, focus_classes};
 use crate::web::markdown;
 use crate::web::share_links::ShareLinks;
 use crate::web::texts::Fundraisers as Texts;
@@ -25,6 +25,8 @@ pub struct FundraiserView {
     /// The story in Markdown.
     pub description: Option<String>,
     pub cover: String,
+    /// The classes that choose the visible part of it.
+    pub cover_focus: String,
     /// Names and profile URLs of the nonprofits that it benefits.
     pub nonprofits: Vec<(String, String)>,
     pub status: Status,
@@ -99,7 +101,7 @@ impl FundraiserView {
         let totals = totals.counted(is_test_mode);
         let verified = fundraiser.verified(totals);
         let nonprofit = slug_of(&app.directory, &fundraiser).await?;
-        let page = app.site.urls.fundraiser(&nonprofit, &fundraiser.slug);
+        let page = app.site.urls.page(&fundraiser.path(&nonprofit));
         let is_public = fundraiser.is_public();
         Ok(FundraiserView {
             id: fundraiser.id,
@@ -115,6 +117,7 @@ impl FundraiserView {
             start_date: fundraiser.starts_at.map(format_date),
             end_date: fundraiser.ends_at.map(format_date),
             cover: cover(&fundraiser.id.to_string(), fundraiser.cover.as_deref()),
+            cover_focus: focus_classes(fundraiser.focus),
             share: is_public.then(|| ShareLinks::new(&fundraiser.title, page.clone())),
             page,
             api_url: app.site.urls.fundraiser_api(&nonprofit, &fundraiser.slug),

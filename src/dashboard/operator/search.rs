@@ -18,9 +18,11 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use directory::NonprofitRef;
 use directory::nonprofits::Nonprofit;
+use giving::checkout::receipt::entry_of;
 use giving::checkout::store as checkout;
 use giving::donations::store as donations;
 use giving::fundraisers::FundraiserName;
+use giving::fundraisers::names::split_path;
 use giving::fundraisers::store as fundraisers;
 use platform::email_address::EmailAddress;
 use platform::ids::{FundraiserId, KeyId};
@@ -172,16 +174,19 @@ async fn find_fundraisers(app: &App, query: &str) -> Result<Vec<SearchResult>> {
 
 /// Splits the URL of a fundraiser, or the end of one, into its nonprofit and its own name.
 fn parse_link(text: &str) -> Option<(&str, &str)> {
-    let path = text.split(['?', '#']).next()?;
-    let (before, name) = path.trim_end_matches('/').rsplit_once("/f/")?;
-    let nonprofit = before.rsplit('/').next()?;
-    Some((nonprofit, name)).filter(|(nonprofit, name)| !nonprofit.is_empty() && !name.contains('/'))
+    let url = text.split(['?', '#']).next()?;
+    let path = match url.split_once("://") {
+        Some((_, rest)) => &rest[rest.find('/')?..],
+        None => url,
+    };
+    split_path(path)
+        .filter(|(nonprofit, name)| !nonprofit.is_empty() && !nonprofit.contains('/') && !name.contains('/'))
 }
 
-/// By the number of the ledger entry, by the ID of the donation or its receipt, or by the email address of the donor.
+/// By the number of the ledger entry or of the receipt, by the ID of the donation or its receipt, or by the email address of the donor.
 async fn find_donations(app: &App, query: &str) -> Result<Vec<SearchResult>> {
     let path = |id: &str| format!("/dashboard/operator/donations/{id}");
-    if let Ok(sequence) = query.parse::<i64>() {
+    if let Some(sequence) = query.parse().ok().or_else(|| entry_of(query)) {
         let donation = donations::find(&app.db, sequence).await?;
         return Ok(donation
             .map(|donation| {
@@ -239,6 +244,7 @@ async fn find_nonprofits(app: &App, query: &str) -> Result<Vec<SearchResult>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use giving::fundraisers::SPECIAL_SLUG;
 
     #[test]
     fn links_of_fundraisers_are_recognized() {
@@ -249,7 +255,10 @@ mod tests {
         ] {
             assert_eq!(parse_link(link), Some(("red-cross", "run")), "{link}");
         }
-        for other in ["run", "/f/run", "red-cross/f/a/b", "https://example.org/f"] {
+        for link in ["https://give.example.org/f/run", "/f/run/"] {
+            assert_eq!(parse_link(link), Some((SPECIAL_SLUG, "run")), "{link}");
+        }
+        for other in ["run", "/f/", "red-cross/f/a/b", "https://example.org/f"] {
             assert_eq!(parse_link(other), None, "{other}");
         }
     }

@@ -3,11 +3,12 @@
 use super::embedding::Embedder;
 use super::link::{DonateLink, Frequency};
 use super::target::Target;
-use super::{MAX_MESSAGE_CHARS, MAX_NAME_CHARS, again, dedication};
+use super::{MAX_MESSAGE_CHARS, MAX_NAME_CHARS, again, dedication, money};
 use crate::app::App;
 use crate::http::client::Client;
 use crate::http::error::{Error, Result};
 use crate::http::params::{PathPair, PathText, RawQuery};
+use crate::site::own_site::OwnSite;
 use crate::web::form::Choice;
 use crate::web::form::amounts::submitted;
 use crate::web::texts::fill;
@@ -20,7 +21,8 @@ use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Redirect, Response};
-use giving::books::FeesPaidBy;
+use directory::NonprofitRef;
+use directory::nonprofits::identifier::Identifier;
 use giving::checkout::amounts::AmountLimits;
 use giving::checkout::partner::{Partner, ReturnUrls};
 use giving::checkout::start::StartDonation;
@@ -28,6 +30,7 @@ use giving::checkout::store;
 use giving::providers::Provider;
 use giving::webhooks::endpoints;
 use platform::email_address::EmailAddress;
+use platform::ids::NonprofitId;
 use platform::money::Cents;
 use uuid::Uuid;
 
@@ -44,8 +47,8 @@ struct DonationForm {
     name: String,
     path: String,
     refusal: Option<&'static str>,
-    /// Says to whom the donation is made, and what happens with it then.
-    recipient_note: Option<String>,
+    /// Where people can give instead, if this server does not accept donations.
+    own_site: Option<OwnSite>,
     link: DonateLink,
     /// Why the frequency that the link asks for is not offered.
     frequency_note: Option<&'static str>,
@@ -153,6 +156,8 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form, query: &s
     });
     let layout = Layout::new(Section::Other);
     let meta = meta(app, &layout, &target);
+    let form = form.note(layout.p.give.money_title, money::notes(app, &target).await?);
+    let own_site = own_site(app, target.nonprofit).await?;
     Ok(DonationForm {
         frequency_note: frequency_note(app, &link),
         method_note: link
@@ -161,7 +166,7 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form, query: &s
         layout,
         meta,
         is_test_mode: app.is_test_mode(),
-        recipient_note: recipient_note(app, &target),
+        own_site,
         name: target.name,
         path: target.path,
         refusal: target.refusal,
@@ -174,23 +179,16 @@ async fn page(app: &App, target: Target, link: DonateLink, form: Form, query: &s
     })
 }
 
-/// Says to whom a donation by Stripe is made, when it is passed on, less which fees, and what happens if it cannot be.
-fn recipient_note(app: &App, target: &Target) -> Option<String> {
-    let t = &Layout::new(Section::Other).p.give;
-    let recipient = app
-        .config
-        .recipient
-        .as_ref()
-        .filter(|_| app.payment_page().is_some() && target.account.is_none())?;
-    let note = match app.config.fees_paid_by {
-        FeesPaidBy::Nonprofit => t.recipient_note,
-        FeesPaidBy::Operator => t.recipient_note_whole,
+/// Returns where people can give to a nonprofit, if this server does not accept donations.
+async fn own_site(app: &App, nonprofit: NonprofitId) -> Result<Option<OwnSite>> {
+    if app.config.giving != Provider::Off {
+        return Ok(None);
+    }
+    let found = app.directory.find(&Identifier::Id(nonprofit)).await?;
+    let Some(nonprofit) = found.as_ref().and_then(NonprofitRef::nonprofit) else {
+        return Ok(None);
     };
-    let values = [
-        ("recipient", recipient.legal_name.as_str()),
-        ("name", target.name.as_str()),
-    ];
-    Some(fill(note, &values))
+    Ok(Some(OwnSite::find(app, &nonprofit).await?))
 }
 
 /// Says why the frequency that a link asks for is not offered.

@@ -4,20 +4,13 @@ use super::{again, embedding};
 use crate::config::AccentColor;
 use crate::http::error::Error;
 use crate::http::params::{decode, values};
-use crate::web::form::amounts::{Amounts, submitted};
+use crate::web::form::amounts::{Amounts, DEFAULT_AMOUNTS, submitted};
 use giving::checkout::Donation;
 use giving::checkout::amounts::AmountLimits;
 use giving::checkout::partner::Partner;
 use platform::money::Cents;
 use platform::text::cut;
 
-/// The suggested amounts, unless the link has its own.
-const DEFAULT_AMOUNTS: [Cents; 4] = [
-    Cents::new(1_000),
-    Cents::new(2_500),
-    Cents::new(5_000),
-    Cents::new(10_000),
-];
 const MAX_SUGGESTED_AMOUNTS: usize = 6;
 /// The maximum length of a text parameter in characters.
 const MAX_TEXT_CHARS: usize = 255;

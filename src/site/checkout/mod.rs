@@ -7,6 +7,7 @@ pub mod embedding;
 pub mod form;
 pub mod former_urls;
 pub mod link;
+mod money;
 pub mod pay;
 pub mod target;
 pub mod webhooks;

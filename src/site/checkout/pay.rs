@@ -13,8 +13,9 @@ use crate::http::params::{PathText, RawQuery, values};
 use crate::site::checkout::again;
 use crate::site::checkout::form::{ROBOTS_TAG, path_of, path_within, redirect_to_donation};
 use crate::site::find::redirect_permanently;
+use crate::site::own_site::Website;
 use crate::web::share_links::ShareLinks;
-use crate::web::texts::GiveTexts;
+use crate::web::texts::{GiveTexts, fill};
 use crate::web::{Field, Form, FormData, Layout, Page, Section, guard};
 use askama::Template;
 use axum::extract::State;
@@ -43,6 +44,8 @@ const RETURNED: &str = "paid";
 struct DonationPage {
     layout: Layout,
     title: &'static str,
+    /// The URL of this site, which issues the receipt.
+    site_url: String,
     name: String,
     path: String,
     donation: Donation,
@@ -60,7 +63,7 @@ struct DonationPage {
     /// Whether the last attempt to pay failed.
     has_failed: bool,
     /// Where it is paid instead, and the label of the link.
-    elsewhere: Option<(String, &'static str)>,
+    elsewhere: Option<(String, String)>,
     /// The form with the values of a donation that can no longer be paid.
     start_again: Option<String>,
     /// Why the donation cannot be paid on another site now.
@@ -338,10 +341,8 @@ async fn show_with(
             None => (donation.is_open() && !can_be_paid).then_some(t.not_payable),
         },
         elsewhere: match monthly_page {
-            Some(page) => Some((page, layout.f.monthly.card)),
-            None => elsewhere(app, &donation, &target)
-                .await?
-                .map(|url| (url, t.elsewhere)),
+            Some(page) => Some((page, layout.f.monthly.card.to_owned())),
+            None => elsewhere(app, &donation, &target).await?,
         },
         start_again,
         back: back.as_ref().map(|url| {
@@ -351,6 +352,7 @@ async fn show_with(
         // Not for a fundraiser that was hidden or has ended since, and not in a dialog on another site.
         share: (donation.state == DonationState::Completed && target.refusal.is_none() && embedder.is_none())
             .then(|| ShareLinks::new(&target.name, app.site.urls.page(&target.path))),
+        site_url: app.site.urls.public().to_owned(),
         name: target.name,
         path: target.path,
         return_urls,
@@ -411,8 +413,8 @@ fn start_again(
     })
 }
 
-/// Returns the URL of the payment page, if the donation is paid on another site.
-async fn elsewhere(app: &App, donation: &Donation, target: &Target) -> Result<Option<String>> {
+/// Returns the URL of the payment page and the label of the link, if the donation is paid on another site.
+async fn elsewhere(app: &App, donation: &Donation, target: &Target) -> Result<Option<(String, String)>> {
     if !can_be_paid(app, donation)
         || target.refusal.is_some()
         || !matches!(app.config.giving, Provider::Link(_))
@@ -431,5 +433,11 @@ async fn elsewhere(app: &App, donation: &Donation, target: &Target) -> Result<Op
         ein: &ein,
         slug,
     };
-    Ok(app.config.giving.payment_url(own.as_deref(), &payment))
+    let t = &Layout::new(Section::Other).p.give;
+    let url = app.config.giving.payment_url(own.as_deref(), &payment);
+    Ok(url.map(|url| {
+        let site = Website::new(&url);
+        let label = site.map(|site| fill(t.continue_on, &[("host", &site.host)]));
+        (url, label.unwrap_or_else(|| t.elsewhere.to_owned()))
+    }))
 }

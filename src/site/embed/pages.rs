@@ -14,6 +14,7 @@ use askama::filters::HtmlSafe;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
+use giving::fundraisers::names::split_path;
 use giving::providers::Provider;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use platform::text::cut;
@@ -233,8 +234,8 @@ async fn thermometer_snippet(app: &App, options: &EmbedOptions, t: &EmbedTexts) 
     let public = app.site.urls.public();
     let path = options.fundraiser.strip_prefix(public);
     let path = path.unwrap_or(&options.fundraiser);
-    let path = path.split(['?', '#']).next().unwrap_or(path).trim_matches('/');
-    let Some((nonprofit, name)) = path.split_once("/f/") else {
+    let path = path.split(['?', '#']).next().unwrap_or(path);
+    let Some((nonprofit, name)) = split_path(path) else {
         return Ok(Err(t.unknown_fundraiser));
     };
     match fundraiser_links::find(&app.directory, &app.giving.fundraisers, nonprofit, name).await {

@@ -14,6 +14,7 @@ const RIGHT: f64 = 396.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 172.0;
 const MAX_BAR_WIDTH: f64 = 30.0;
+const MIN_LABEL_DISTANCE: f64 = 34.0;
 /// The width of the bar of expenses.
 const SPLIT_WIDTH: f64 = 400.0;
 /// The number of lines above zero.
@@ -79,11 +80,17 @@ impl Chart {
             let amount = i64::try_from(line * step).unwrap_or(i64::MAX);
             (round(BOTTOM - height(amount)), format_dollars_short(amount, t))
         });
-        let width = (RIGHT - LEFT) / periods.len() as f64;
+        // The axis is one of time: a missing year is a gap, and two periods of one year are close to each other.
+        let months: Vec<i64> = periods.iter().map(|(period, ..)| month_number(*period)).collect();
+        let nearest = months.windows(2).map(|pair| (pair[1] - pair[0]).max(1)).min();
+        let (first, last) = (months[0], months[months.len() - 1]);
+        let nearest = nearest.unwrap_or(1) as f64;
+        let per_month = (RIGHT - LEFT) / ((last - first) as f64 + nearest);
+        let width = per_month * nearest;
         let bar_width = round((width * 0.36).min(MAX_BAR_WIDTH));
         let mut groups: Vec<Group> = Vec::new();
-        for (index, (period, revenue, expenses)) in periods.iter().enumerate() {
-            let middle = round(LEFT + width * (index as f64 + 0.5));
+        for ((period, revenue, expenses), month) in periods.iter().zip(&months) {
+            let middle = round(LEFT + per_month * ((month - first) as f64 + nearest / 2.0));
             let kinds = [
                 ("bar-revenue", t.revenue, *revenue, middle - bar_width),
                 ("bar-expenses", t.expenses, *expenses, middle),
@@ -105,9 +112,14 @@ impl Chart {
                 })
             });
             let year = (period / 100).to_string();
+            // Labels of close periods would cover each other; the table and the titles have their months.
+            let is_covered = groups
+                .iter()
+                .rev()
+                .find(|group| !group.label.is_empty())
+                .is_some_and(|group| group.label == year || middle - group.middle < MIN_LABEL_DISTANCE);
             groups.push(Group {
-                // Two periods of one year have the same label; the table and the titles have their months.
-                label: year,
+                label: if is_covered { String::new() } else { year },
                 middle,
                 bars: bars.collect(),
             });
@@ -117,6 +129,11 @@ impl Chart {
             lines: lines.collect(),
         })
     }
+}
+
+/// Returns the number of a month that is stored as YYYYMM, counted from the beginning of the calendar.
+fn month_number(period: u32) -> i64 {
+    i64::from(period / 100) * 12 + i64::from(period % 100)
 }
 
 /// Returns the distance between the lines of a chart: a round number of which at most [`MAX_LINES`] reach `largest`.
@@ -246,6 +263,21 @@ mod tests {
     }
 
     #[test]
+    fn the_distance_of_two_periods_is_the_time_between_them() {
+        let period = |month| (month, Some(100), Some(90));
+        let chart = Chart::of_periods(&[period(201_906), period(202_206), period(202_306)], T).unwrap();
+        let middles: Vec<f64> = chart.groups.iter().map(|group| group.middle).collect();
+        let gap = (middles[1] - middles[0]) / (middles[2] - middles[1]);
+        assert!((gap - 3.0).abs() < 0.01, "{middles:?}");
+        let labels: Vec<&str> = chart.groups.iter().map(|group| group.label.as_str()).collect();
+        assert_eq!(labels, ["2019", "2022", "2023"]);
+        // A short period, since the nonprofit changed its year.
+        let chart = Chart::of_periods(&[period(202_206), period(202_212), period(202_312)], T).unwrap();
+        let labels: Vec<&str> = chart.groups.iter().map(|group| group.label.as_str()).collect();
+        assert_eq!(labels, ["2022", "", "2023"]);
+    }
+
+    #[test]
     fn parts_of_expenses_add_up_or_are_not_shown() {
         let parts = split(Some(1_000), [Some(800), Some(150), None], T);
         let shown: Vec<_> = parts.iter().map(|part| (part.label, part.percent)).collect();
@@ -265,7 +297,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_bar_fits(periods in proptest::collection::vec((190_001u32..210_012, any::<Option<i64>>(), any::<Option<i64>>()), 2..6)) {
+        fn every_bar_fits(
+            months in proptest::collection::btree_set(1_900u32 * 12..2_100 * 12, 2..6),
+            amounts in proptest::collection::vec((any::<Option<i64>>(), any::<Option<i64>>()), 6),
+        ) {
+            let periods: Vec<_> = months
+                .into_iter()
+                .zip(amounts)
+                .map(|(month, (revenue, expenses))| (month / 12 * 100 + month % 12 + 1, revenue, expenses))
+                .collect();
             if let Some(chart) = Chart::of_periods(&periods, T) {
                 prop_assert!(chart.lines.len() <= MAX_LINES as usize + 1);
                 for bar in chart.groups.iter().flat_map(|group| &group.bars) {

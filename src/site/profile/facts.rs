@@ -148,6 +148,65 @@ pub fn standing(nonprofit: &Nonprofit<'_>, t: &ProfileTexts) -> String {
     ein.into_iter().chain(status).collect::<Vec<_>>().join(" · ")
 }
 
+/// Returns what is known in sentences, for a nonprofit that has not described its work: its description by the IRS, and its
+/// latest amounts.
+pub fn about(nonprofit: &Nonprofit<'_>, description: &str, t: &ProfileTexts) -> String {
+    let mut text = description.to_owned();
+    let latest = LatestAmounts::of(nonprofit);
+    let amount = |dollars: Option<i64>| dollars.filter(|dollars| *dollars > 0);
+    let dollars = |dollars| format_dollars(dollars, t);
+    let sentence = match (amount(latest.revenue), amount(latest.assets)) {
+        (Some(revenue), Some(assets)) => fill(
+            t.about_both,
+            &[("revenue", &dollars(revenue)), ("assets", &dollars(assets))],
+        ),
+        (Some(revenue), None) => fill(t.about_revenue, &[("revenue", &dollars(revenue))]),
+        (None, Some(assets)) => fill(t.about_assets, &[("assets", &dollars(assets))]),
+        (None, None) => return text,
+    };
+    let period = match latest.period.as_str() {
+        "" => t.about_latest.to_owned(),
+        period => fill(t.about_period, &[("period", period)]),
+    };
+    text.push(' ');
+    text.push_str(&fill(&period, &[("sentence", &sentence)]));
+    text
+}
+
+/// The newest amounts, wherever they come from. The master file has those of returns that were not published yet.
+#[derive(Debug, Default)]
+struct LatestAmounts {
+    revenue: Option<i64>,
+    assets: Option<i64>,
+    /// In words; empty if it is not known.
+    period: String,
+}
+
+impl LatestAmounts {
+    fn of(nonprofit: &Nonprofit<'_>) -> LatestAmounts {
+        let latest = nonprofit.tax.latest_return.filter(|latest| latest.period != 0);
+        let filed = nonprofit.facts.as_ref().filter(|facts| facts.revenue.is_some());
+        let is_newer = |facts: &&IrsFacts| {
+            latest.is_none_or(|latest| return_year(facts).is_some() && facts.tax_period > latest.period)
+        };
+        match (latest, filed.filter(is_newer)) {
+            (_, Some(facts)) => LatestAmounts {
+                revenue: facts.revenue,
+                assets: facts.assets,
+                period: return_year(facts)
+                    .map(|_| format_month(facts.tax_period))
+                    .unwrap_or_default(),
+            },
+            (Some(latest), None) => LatestAmounts {
+                revenue: latest.revenue,
+                assets: latest.assets,
+                period: format_month(latest.period),
+            },
+            (None, None) => LatestAmounts::default(),
+        }
+    }
+}
+
 /// Returns the facts that a visitor looks for first.
 pub fn key_facts(nonprofit: &Nonprofit<'_>, t: &ProfileTexts) -> Vec<KeyFact> {
     let mut facts = Vec::new();
@@ -161,20 +220,11 @@ pub fn key_facts(nonprofit: &Nonprofit<'_>, t: &ProfileTexts) -> Vec<KeyFact> {
         let category = ntee.meaning().decile_meaning.to_owned();
         add(t.category, category, String::new());
     }
-    let latest = nonprofit.tax.latest_return.filter(|latest| latest.period != 0);
-    // The newest figures count, wherever they come from. The file has the amounts of returns that were not published yet.
-    let filed = stated.filter(|facts| facts.revenue.is_some());
-    let is_newer = |facts: &&IrsFacts| {
-        latest.is_none_or(|latest| return_year(facts).is_some() && facts.tax_period > latest.period)
-    };
-    let (revenue, assets, period) = match (latest, filed.filter(is_newer)) {
-        (_, Some(facts)) => {
-            let period = return_year(facts).map(|_| format_month(facts.tax_period));
-            (facts.revenue, facts.assets, period.unwrap_or_default())
-        }
-        (Some(latest), None) => (latest.revenue, latest.assets, format_month(latest.period)),
-        (None, None) => (None, None, String::new()),
-    };
+    let LatestAmounts {
+        revenue,
+        assets,
+        period,
+    } = LatestAmounts::of(nonprofit);
     for (label, amount) in [(t.revenue, revenue), (t.assets, assets)] {
         if let Some(dollars) = amount.filter(|dollars| *dollars != 0) {
             add(label, format_dollars(dollars, t), period.clone());

@@ -6,8 +6,9 @@ use crate::site::profile::facts::{format_dollars, format_dollars_short};
 use crate::site::profile::sources::format_month;
 use crate::web::numbers::thousands;
 use crate::web::texts::{ProfileTexts, fill};
+use directory::nonprofits::ein::Ein;
 use directory::nonprofits::tax_facts::LatestReturn;
-use directory::returns::facts::{ProgramFacts, ReturnFacts};
+use directory::returns::facts::{OfficerFacts, ProgramFacts, ReturnFacts};
 use directory::returns::years::FinancialYear;
 
 /// What a profile shows of returns.
@@ -24,6 +25,9 @@ pub struct Finances {
     pub programs: Vec<ProgramRow>,
     /// The return that the programs are from.
     pub programs_of: String,
+    /// The officers that the latest return names, and where they are from.
+    pub officers: Vec<OfficerFacts>,
+    pub officers_of: String,
     /// Whether a row has the amounts of several affiliates together.
     pub has_group_return: bool,
 }
@@ -34,6 +38,8 @@ pub struct YearRow {
     pub period: String,
     /// The name of the form, with notes such as "amended". Empty if it is not known.
     pub form: String,
+    /// The URL of the whole return.
+    pub filing: Option<String>,
     pub revenue: String,
     pub expenses: String,
     pub program_expenses: String,
@@ -50,12 +56,14 @@ pub struct ProgramRow {
 
 impl Finances {
     /// Returns what the returns of a nonprofit say.
-    pub fn new(years: &[FinancialYear], t: &ProfileTexts) -> Finances {
+    pub fn new(ein: Option<Ein>, years: &[FinancialYear], t: &ProfileTexts) -> Finances {
         let facts = |year: &FinancialYear| year.filed.facts.clone();
         let people = years.first().map(facts).map(|facts| people(&facts, t));
         let with_programs = years.iter().find(|year| !year.filed.facts.programs.is_empty());
+        // Former officers are of no use to donors.
+        let with_officers = years.first().filter(|year| !year.filed.facts.officers.is_empty());
         Finances {
-            years: years.iter().map(|year| YearRow::new(year, t)).collect(),
+            years: years.iter().map(|year| YearRow::new(ein, year, t)).collect(),
             chart: Chart::new(years, t),
             expenses: ExpenseSplit::new(years.first(), t),
             people: people.unwrap_or_default(),
@@ -64,6 +72,10 @@ impl Finances {
                 programs.map(|program| ProgramRow::new(program, t)).collect()
             }),
             programs_of: with_programs.map_or_else(String::new, |year| {
+                fill(t.programs_of, &[("period", &format_month(year.filed.period))])
+            }),
+            officers: with_officers.map_or_else(Vec::new, |year| year.filed.facts.officers.clone()),
+            officers_of: with_officers.map_or_else(String::new, |year| {
                 fill(t.programs_of, &[("period", &format_month(year.filed.period))])
             }),
             has_group_return: years.iter().any(|year| year.filed.facts.is_group_return),
@@ -76,6 +88,7 @@ impl Finances {
         let row = latest.map(|latest| YearRow {
             period: format_month(latest.period),
             form: String::new(),
+            filing: None,
             revenue: amount(latest.revenue, t),
             expenses: amount(latest.expenses, t),
             program_expenses: amount(None, t),
@@ -94,7 +107,7 @@ impl Finances {
 }
 
 impl YearRow {
-    fn new(year: &FinancialYear, t: &ProfileTexts) -> YearRow {
+    fn new(ein: Option<Ein>, year: &FinancialYear, t: &ProfileTexts) -> YearRow {
         let (filed, amounts) = (&year.filed, &year.filed.facts.amounts);
         let notes = [
             (filed.facts.is_amended, t.amended),
@@ -107,6 +120,7 @@ impl YearRow {
         YearRow {
             period: format_month(filed.period),
             form,
+            filing: ein.and_then(|ein| filing_url(ein, &filed.object_id)),
             revenue: amount(amounts.revenue, t),
             expenses: amount(amounts.expenses, t),
             program_expenses: amount(amounts.program_expenses, t),
@@ -131,6 +145,12 @@ impl ProgramRow {
             amounts: named.collect::<Vec<_>>().join(" · "),
         }
     }
+}
+
+/// Returns the URL of a whole return. The IRS itself publishes returns in archives only.
+fn filing_url(ein: Ein, object_id: &str) -> Option<String> {
+    let is_id = !object_id.is_empty() && object_id.bytes().all(|byte| byte.is_ascii_digit());
+    is_id.then(|| format!("https://projects.propublica.org/nonprofits/organizations/{ein}/{object_id}/full"))
 }
 
 fn people(facts: &ReturnFacts, t: &ProfileTexts) -> Vec<String> {
@@ -175,6 +195,18 @@ mod tests {
         let without_amounts = LatestReturn { period: 0, ..latest };
         assert!(Finances::of_latest(Some(without_amounts), t).is_empty());
         assert!(Finances::of_latest(None, t).is_empty());
+    }
+
+    #[test]
+    fn only_returns_with_an_id_have_a_link() {
+        let ein = Ein::new(530_196_605).unwrap();
+        assert_eq!(
+            filing_url(ein, "202301349349301234").unwrap(),
+            "https://projects.propublica.org/nonprofits/organizations/530196605/202301349349301234/full"
+        );
+        for invalid in ["", "../x", "12 3"] {
+            assert_eq!(filing_url(ein, invalid), None);
+        }
     }
 
     #[test]

@@ -4,7 +4,15 @@ use super::FormData;
 use crate::web::texts::{PUBLIC_EN, PublicTexts};
 use askama::Template;
 use askama::filters::HtmlSafe;
+use platform::money::Cents;
 
+/// The amounts that are suggested unless a link has its own.
+pub const DEFAULT_AMOUNTS: [Cents; 4] = [
+    Cents::new(1_000),
+    Cents::new(2_500),
+    Cents::new(5_000),
+    Cents::new(10_000),
+];
 /// The value of the choice of another amount.
 const OTHER: &str = "other";
 /// The name of the field for another amount.

@@ -25,6 +25,8 @@ pub struct PictureInput {
     upload_path: &'static str,
     /// The picture to show.
     url: Option<String>,
+    /// The classes that choose the visible part of it.
+    focus: String,
     token: String,
     is_removed: bool,
     error: Option<String>,
@@ -40,6 +42,7 @@ impl PictureInput {
             hint: hint.to_owned(),
             upload_path,
             url: None,
+            focus: String::new(),
             token: String::new(),
             is_removed: false,
             error: None,
@@ -50,6 +53,13 @@ impl PictureInput {
     #[must_use]
     pub fn current(mut self, hosted_id: Option<&str>) -> PictureInput {
         self.url = hosted_id.map(path_of);
+        self
+    }
+
+    /// Shows a part of the picture, by the classes that choose it.
+    #[must_use]
+    pub fn focus(mut self, classes: Option<String>) -> PictureInput {
+        self.focus = classes.unwrap_or_default();
         self
     }
 

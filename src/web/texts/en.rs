@@ -867,7 +867,7 @@ texts! {
     }
     email_choices: EmailChoices {
         title: "Emails",
-        lead: "Choose what we email you about. If more than ten emails of a kind are due within an hour, you get one summary.",
+        lead: "Choose what we email you about. You get at most one email an hour about donations, and at most ten about anything else; what exceeds this follows in one summary.",
         no_address: "Your account has no email address. Add one to get these emails.",
         off: "This server does not send email.",
         legend: "Email me about",
@@ -943,6 +943,7 @@ texts! {
         fundraiser_changed: "Changes saved.",
         fundraiser_closed: "Fundraiser closed. Its total remains on its page.",
         fundraiser_reopened: "Fundraiser reopened.",
+        thanks_accepted: "We are sending your message to your donors.",
         origin_added: "Origin added.",
         origin_proven: "Origin proven. We can now redirect people there.",
         origin_allowed: "Origin allowed. We can now redirect people there.",

@@ -66,6 +66,15 @@ impl NoticeKind {
         }
     }
 
+    /// Returns the emails that an account gets within any hour. A fundraiser that goes well has many donations, and their
+    /// summary says as much as an email about each.
+    pub(super) fn max_per_hour(self) -> usize {
+        match self {
+            NoticeKind::Donation => 1,
+            _ => 10,
+        }
+    }
+
     /// Returns what the events of a summary are.
     pub(super) fn plural(self) -> &'static str {
         match self {

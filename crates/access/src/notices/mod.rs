@@ -1,7 +1,7 @@
 //! Emails to the owners of accounts about what happened to their account and fundraisers.
 //!
-//! An email is queued in the transaction of what it is about, so that it is sent once, whatever is killed. Above ten
-//! emails of one kind within an hour, events wait for a summary. Optional kinds can be stopped, on the settings page or
+//! An email is queued in the transaction of what it is about, so that it is sent once, whatever is killed. Above one
+//! email about donations, or ten of another kind, within an hour, events wait for a summary. Optional kinds can be stopped, on the settings page or
 //! by a signed link in every such email.
 
 mod kind;
@@ -52,7 +52,7 @@ impl Notices<'_> {
             return Ok(None);
         };
         let mut window = store::lock_window(tx, account, notice.kind).await?;
-        let is_admitted = window.admit(&notice.line, self.clock.millis());
+        let is_admitted = window.admit(notice.kind.max_per_hour(), &notice.line, self.clock.millis());
         store::set_window(tx, account, notice.kind, &window).await?;
         if !is_admitted {
             return Ok(None);

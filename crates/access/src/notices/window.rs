@@ -2,8 +2,6 @@
 //! Does no I/O.
 
 pub(super) const HOUR_MILLIS: i64 = 60 * 60 * 1_000;
-/// The emails of one kind that an account gets within any hour.
-const MAX_PER_HOUR: usize = 10;
 /// The events that a summary lists. It counts all of them.
 const MAX_LINES: usize = 50;
 
@@ -26,11 +24,11 @@ pub(super) struct Summary {
 }
 
 impl Window {
-    /// Returns whether an email about an event may be sent now. Otherwise the event waits for the summary, as do all that
-    /// follow it.
-    pub(super) fn admit(&mut self, line: &str, now: i64) -> bool {
+    /// Returns whether an email about an event may be sent now, if there may be `max_per_hour` within any hour. Otherwise the
+    /// event waits for the summary, as do all that follow it.
+    pub(super) fn admit(&mut self, max_per_hour: usize, line: &str, now: i64) -> bool {
         self.forget_old(now);
-        if self.waiting == 0 && self.sent_at.len() < MAX_PER_HOUR {
+        if self.waiting == 0 && self.sent_at.len() < max_per_hour {
             self.sent_at.push(now);
             return true;
         }
@@ -74,23 +72,26 @@ mod tests {
     fn the_eleventh_email_within_an_hour_waits_for_the_summary() {
         let mut window = Window::default();
         for at in 0..10 {
-            assert!(window.admit("", at));
+            assert!(window.admit(10, "", at));
         }
-        assert!(!window.admit("$25.00\nto us", 10));
-        assert!(!window.admit("$5.00", HOUR_MILLIS + 5));
+        assert!(!window.admit(10, "$25.00\nto us", 10));
+        assert!(!window.admit(10, "$5.00", HOUR_MILLIS + 5));
         assert_eq!(window.take_summary(HOUR_MILLIS + 9), None);
         let summary = Summary {
             count: 2,
             lines: "$25.00 to us\n$5.00\n".to_owned(),
         };
         assert_eq!(window.take_summary(HOUR_MILLIS + 10), Some(summary));
-        assert!(window.admit("", HOUR_MILLIS + 11));
+        assert!(window.admit(10, "", HOUR_MILLIS + 11));
         assert_eq!(window.take_summary(3 * HOUR_MILLIS), None);
     }
 
     proptest! {
         #[test]
-        fn no_hour_has_more_than_ten_emails_and_every_event_is_in_one(pauses in vec(0..2 * HOUR_MILLIS / 10, 0..200)) {
+        fn no_hour_has_more_emails_than_allowed_and_every_event_is_in_one(
+            pauses in vec(0..2 * HOUR_MILLIS / 10, 0..200),
+            max in prop_oneof![Just(1_usize), Just(10)],
+        ) {
             let (mut window, mut now, mut sent, mut summarized) = (Window::default(), 0, Vec::new(), 0);
             for pause in &pauses {
                 now += pause;
@@ -99,7 +100,7 @@ mod tests {
                     summarized += summary.count as usize;
                     sent.push((now, 0));
                 }
-                if window.admit("x", now) {
+                if window.admit(max, "x", now) {
                     sent.push((now, 1));
                 }
             }
@@ -108,7 +109,7 @@ mod tests {
             prop_assert_eq!(alone + summarized + last, pauses.len());
             for (index, (at, _)) in sent.iter().enumerate() {
                 let before = sent[..index].iter().filter(|(earlier, _)| at - earlier < HOUR_MILLIS);
-                prop_assert!(before.count() < MAX_PER_HOUR);
+                prop_assert!(before.count() < max);
             }
         }
     }

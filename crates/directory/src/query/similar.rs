@@ -1,5 +1,6 @@
-//! Similar nonprofits: those with a cause in common, in the same city or else the same state, of about the same size, whose
-//! names and categories mean about the same. At most one chapter of each parent is among them.
+//! Similar nonprofits: those with a cause in common and of about the same size. Those that do work of the same kind come first,
+//! in the same city and then in the same state, and among them those whose names and categories mean about the same. A charity
+//! is similar to charities only, and at most one chapter of each parent is among them.
 //!
 //! The lists of the index are in the order of prominence, which is mostly size. Those that are next to a nonprofit in the
 //! list of its city are therefore the ones of about its size, and only they are read.
@@ -29,6 +30,16 @@ fn has_same_parent(one: &Nonprofit<'_>, other: &Nonprofit<'_>) -> bool {
     group(one) != 0 && group(one) == group(other)
 }
 
+/// Returns whether two nonprofits do work of the same kind: their codes are of the same group, such as human services.
+fn has_same_kind(one: &Nonprofit<'_>, other: &Nonprofit<'_>) -> bool {
+    one.ntee.is_some() && one.ntee.map(Ntee::major) == other.ntee.map(Ntee::major)
+}
+
+/// Returns whether a nonprofit is a charity. A mutual insurance company, for example, is none, whatever its name says.
+fn is_charity(nonprofit: &Nonprofit<'_>) -> bool {
+    nonprofit.facts.is_some_and(|facts| facts.is_charity())
+}
+
 impl View {
     /// Returns up to `take` nonprofits that are similar, the most similar first. Nonprofits that changed since the
     /// snapshot was built are left out.
@@ -37,43 +48,56 @@ impl View {
         if nonprofit.causes.is_empty() {
             return similar;
         }
-        let intent = intent(self.by_meaning);
-        let meaning = intent.meaning(&description(nonprofit));
-        for (place, label) in [
-            (nonprofit.city, city_label(nonprofit.city)),
-            (nonprofit.state, state_label(nonprofit.state)),
-        ] {
-            if place.is_empty() || similar.len() >= take {
-                continue;
-            }
-            let mut found = self.neighbors(nonprofit, &label);
-            found.sort_by_cached_key(|(distance, other)| {
-                let common = nonprofit.causes.bits() & other.causes.bits();
-                let has_same_code = nonprofit.ntee.is_some() && nonprofit.ntee == other.ntee;
-                let similarity = meaning.as_ref().and_then(|meaning| {
-                    let similarity = meaning.similarity(&intent.meaning(&description(other))?);
-                    // Hundredths, so that causes and size decide among those that are about equally similar.
-                    Some((similarity * SIMILARITY_STEPS).round() as i32)
-                });
-                (
-                    Reverse(similarity),
-                    Reverse(has_same_code),
-                    Reverse(common.count_ones()),
-                    *distance,
-                )
-            });
-            for (_, other) in found {
+        let in_city = self.ranked_neighbors(nonprofit, nonprofit.city, &city_label(nonprofit.city));
+        let in_state = self.ranked_neighbors(nonprofit, nonprofit.state, &state_label(nonprofit.state));
+        let stages = [
+            (&in_city, true),
+            (&in_state, true),
+            (&in_city, false),
+            (&in_state, false),
+        ];
+        for (found, is_of_kind) in stages {
+            let found = found
+                .iter()
+                .filter(|other| has_same_kind(nonprofit, other) == is_of_kind);
+            for other in found {
                 let has_name = |known: &Nonprofit<'_>| known.name.eq_ignore_ascii_case(other.name);
-                let is_chapter = |known: &Nonprofit<'_>| has_same_parent(known, &other);
+                let is_chapter = |known: &Nonprofit<'_>| has_same_parent(known, other);
                 // One chapter of a parent says as much as all.
                 let is_listed =
                     has_name(nonprofit) || similar.iter().any(|known| has_name(known) || is_chapter(known));
                 if similar.len() < take && !is_listed {
-                    similar.push(other);
+                    similar.push(*other);
                 }
             }
         }
         similar
+    }
+
+    /// Returns the neighbors of a nonprofit in a place, those that mean the most similar first.
+    fn ranked_neighbors(&self, nonprofit: &Nonprofit<'_>, place: &str, label: &str) -> Vec<Nonprofit<'_>> {
+        if place.is_empty() {
+            return Vec::new();
+        }
+        let intent = intent(self.by_meaning);
+        let meaning = intent.meaning(&description(nonprofit));
+        let mut found = self.neighbors(nonprofit, label);
+        found.sort_by_cached_key(|(distance, other)| {
+            let common = nonprofit.causes.bits() & other.causes.bits();
+            let has_same_code = nonprofit.ntee.is_some() && nonprofit.ntee == other.ntee;
+            let similarity = meaning.as_ref().and_then(|meaning| {
+                let similarity = meaning.similarity(&intent.meaning(&description(other))?);
+                // Hundredths, so that causes and size decide among those that are about equally similar.
+                Some((similarity * SIMILARITY_STEPS).round() as i32)
+            });
+            (
+                Reverse(similarity),
+                Reverse(has_same_code),
+                Reverse(common.count_ones()),
+                *distance,
+            )
+        });
+        found.into_iter().map(|(_, other)| other).collect()
     }
 
     /// Returns the nonprofits with a cause in common that are near a nonprofit in the list of a label, with their
@@ -109,6 +133,7 @@ impl View {
                 && other.state == nonprofit.state
                 && other.gone_at.is_none()
                 && !other.tax.is_revoked()
+                && is_charity(other) == is_charity(nonprofit)
         };
         let range = low.saturating_sub(MAX_READ)..list.len().min(low + MAX_READ);
         range

@@ -48,6 +48,9 @@ pub struct ReturnFacts {
     /// The programs on which the most was spent, largest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<ProgramFacts>,
+    /// The people who run the nonprofit, without their pay.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub officers: Vec<OfficerFacts>,
     #[serde(skip_serializing_if = "is_default")]
     pub amounts: Amounts,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,6 +74,15 @@ pub struct ProgramFacts {
     pub grants: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revenue: Option<i64>,
+}
+
+/// An officer, by what a return says about the office.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OfficerFacts {
+    pub name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub title: String,
 }
 
 /// The amounts of a return, in whole dollars. They can be negative.

@@ -27,6 +27,8 @@ pub const DONEE_IS_CHARITY: &str =
 /// What the ledger says about a donation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
+    /// What people can read to each other, such as `2026-000123`.
+    pub number: String,
     /// The date on which it was paid, in the time zone of the operator, such as November 17, 2026.
     pub date: String,
     /// The nonprofit to which it was made, if that passes it on to the others.
@@ -81,6 +83,7 @@ impl Receipt {
             shares.push(share(directory, id, amount).await?);
         }
         Ok(Some(Receipt {
+            number: number(entry, paid_at, time_zone),
             date: format_date(paid_at, time_zone),
             donee: recipient
                 .filter(|_| donation.provider == crate::providers::stripe::NAME && donation.account.is_none())
@@ -88,6 +91,22 @@ impl Receipt {
             shares,
         }))
     }
+}
+
+/// Returns the number of the receipt of a donation: the year in which it was paid, and the number of its entry in the ledger,
+/// which no other donation has.
+pub(crate) fn number(entry: i64, paid_at: i64, time_zone: &TimeZone) -> String {
+    let time = Timestamp::from_millisecond(paid_at).unwrap_or_default();
+    let year = time.to_zoned(time_zone.clone()).year();
+    format!("{year}-{entry:06}")
+}
+
+/// Returns the entry of a donation by the number of its receipt.
+pub fn entry_of(number: &str) -> Option<i64> {
+    let (year, entry) = number.split_once('-')?;
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (year.len() == 4 && entry.len() >= 6 && are_digits(year) && are_digits(entry))
+        .then(|| entry.parse().ok())?
 }
 
 /// Formats a date on a receipt, such as November 17, 2026.
@@ -194,10 +213,10 @@ pub fn email(
             let _ = writeln!(text, "{}", share.deductibility());
         }
     }
-    let number = donation.id;
+    let (number, donation_id) = (&receipt.number, donation.id);
     let _ = write!(
         text,
-        "\n{NO_GOODS_OR_SERVICES}\n\nReceipt number: {number}\nYour receipt as a page: {public_url}/donations/{id}\n"
+        "\n{NO_GOODS_OR_SERVICES}\n\nReceipt number: {number}\nDonation ID: {donation_id}\nYour receipt as a page: {public_url}/donations/{id}\n"
     );
     if let Some(manage) = manage {
         let _ = write!(
@@ -223,5 +242,24 @@ mod tests {
         let millis = half_past_eleven.as_millisecond();
         assert_eq!(format_date(millis, &new_york), "December 31, 2026");
         assert_eq!(format_date(millis, &TimeZone::UTC), "January 1, 2027");
+        assert_eq!(number(123, millis, &new_york), "2026-000123");
+        assert_eq!(number(7_654_321, millis, &TimeZone::UTC), "2027-7654321");
+    }
+
+    #[test]
+    fn an_entry_is_found_by_the_number_of_its_receipt() {
+        assert_eq!(entry_of("2026-000123"), Some(123));
+        assert_eq!(entry_of("2026-7654321"), Some(7_654_321));
+        for other in [
+            "123",
+            "2026-123",
+            "2026-00012x",
+            "26-000123",
+            "2026-",
+            "53-0196605",
+            "2026-99999999999999999999",
+        ] {
+            assert_eq!(entry_of(other), None, "{other}");
+        }
     }
 }

@@ -103,6 +103,26 @@ const LIST_BY_NOTICE: &str =
     donations!("where lower(notice_email) = $1 and notice_email is not null order by started_at, id");
 const COUNT_NOTICES: &str = "select count(*) from donations where notice_mailbox = $1 and notice_at > $2";
 const MARK_NOTICE: &str = "update donations set notice_at = $2 where id = $1";
+/// The donations to a fundraiser for which its organizer can still thank.
+macro_rules! to_thank {
+    ($columns:literal, $rest:literal) => {
+        concat!(
+            "select ",
+            $columns,
+            " from donations where fundraiser_id = $1 and fundraiser_id is not null and thanked_at is null ",
+            "and mailbox is not null and state = 'completed' and (coalesce(livemode, provider <> 'test') or $2)",
+            $rest
+        )
+    };
+}
+const COUNT_TO_THANK: &str = to_thank!("count(distinct mailbox)", "");
+const LAST_TO_THANK: &str = to_thank!("max(entry)", "");
+const LIST_TO_THANK: &str = to_thank!(
+    "mailbox, min(email)",
+    " and entry <= $3 group by mailbox order by mailbox limit $4"
+);
+const MARK_THANKED: &str = "update donations set thanked_at = $4 where fundraiser_id = $1 and fundraiser_id is not null \
+     and thanked_at is null and mailbox = $2 and entry <= $3 and state = 'completed'";
 const LIST_PENDING: &str = "select id from donations where state = 'pending' order by changed_at";
 const LIST_WAITING: &str = donations!("where state = $1 and changed_at < $2 order by changed_at limit 100");
 const COUNT_WITHOUT_EVENT: &str = "select count(*) from donations where provider = $1 and started_at > $2 \
@@ -638,6 +658,45 @@ pub(crate) async fn erase_donor(tx: &mut Tx, email: &EmailAddress) -> sqlx::Resu
     let erased = tx.execute(query(ERASE).bind(&email).bind(false)).await?;
     let notices = tx.execute(query(ERASE_NOTICES).bind(&email)).await?;
     Ok(removed + erased + notices)
+}
+
+/// Counts the mailboxes of donors to a fundraiser that were not thanked for a donation. With `counts_test`, test donations
+/// count too.
+pub(crate) async fn count_to_thank(db: &Db, id: FundraiserId, counts_test: bool) -> sqlx::Result<i64> {
+    db.fetch_scalar(query(COUNT_TO_THANK).bind(id.0).bind(counts_test))
+        .await
+}
+
+/// Finds the last entry of a donation for which nobody was thanked. `None` if there is none.
+pub(crate) async fn last_to_thank(
+    tx: &mut Tx,
+    id: FundraiserId,
+    counts_test: bool,
+) -> sqlx::Result<Option<i64>> {
+    tx.fetch_scalar(query(LAST_TO_THANK).bind(id.0).bind(counts_test))
+        .await
+}
+
+/// Lists mailboxes of donors who were not thanked for a donation up to an entry, each with an email address.
+pub(crate) async fn list_to_thank(
+    tx: &mut Tx,
+    id: FundraiserId,
+    (entry, counts_test): (i64, bool),
+    take: i64,
+) -> sqlx::Result<Vec<(String, String)>> {
+    let list = query(LIST_TO_THANK).bind(id.0).bind(counts_test);
+    tx.fetch_all(list.bind(entry).bind(take)).await
+}
+
+/// Marks the donations of a mailbox up to an entry as thanked for.
+pub(crate) async fn mark_thanked(
+    tx: &mut Tx,
+    id: FundraiserId,
+    (mailbox, entry): (&str, i64),
+    now: i64,
+) -> sqlx::Result<()> {
+    let mark = query(MARK_THANKED).bind(id.0).bind(mailbox).bind(entry);
+    tx.execute(mark.bind(now)).await.map(|_| ())
 }
 
 /// Records what became of a donation that is in the ledger: completed, refunded or disputed.

@@ -1,6 +1,7 @@
 //! A partial update of a fundraiser by its owner.
 
 use super::Fundraiser;
+use super::cover::Focus;
 use super::review::FundraiserSettings;
 use super::rules::{FundraiserField, Rules};
 use crate::error::Error;
@@ -18,6 +19,7 @@ pub struct FundraiserChange {
     pub offline: Option<Option<Cents>>,
     /// The ID of a hosted picture.
     pub cover: Option<Option<String>>,
+    pub focus: Option<Focus>,
 }
 
 impl FundraiserChange {
@@ -52,6 +54,9 @@ impl FundraiserChange {
         }
         if let Some(cover) = &self.cover {
             changed.cover.clone_from(cover);
+        }
+        if let Some(focus) = self.focus {
+            changed.focus = focus;
         }
         rules.finish(changed).map_err(Error::Invalid)
     }

@@ -17,7 +17,7 @@ pub(super) fn differences(before: &Fundraiser, after: &Fundraiser) -> Map<String
 
 /// The fields that can change. Their names are part of the stored format: rows of the history and of the outbox
 /// contain them, so they never change.
-fn recorded_fields(fundraiser: &Fundraiser) -> [(&'static str, Value); 11] {
+fn recorded_fields(fundraiser: &Fundraiser) -> [(&'static str, Value); 12] {
     let time = |millis: Option<i64>| json!(millis.map(rfc3339));
     [
         ("title", json!(fundraiser.title)),
@@ -27,6 +27,7 @@ fn recorded_fields(fundraiser: &Fundraiser) -> [(&'static str, Value); 11] {
         ("goal", json!(fundraiser.goal.map(Cents::get))),
         ("raisedOffline", json!(fundraiser.offline.map(Cents::get))),
         ("coverImageHostedId", json!(fundraiser.cover)),
+        ("coverFocus", json!(fundraiser.focus.to_stored())),
         ("closedAt", time(fundraiser.closed_at)),
         ("hiddenAt", time(fundraiser.hidden_at)),
         ("hiddenReason", json!(fundraiser.hidden_reason)),

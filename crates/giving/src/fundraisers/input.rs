@@ -1,5 +1,6 @@
 //! The input of a new fundraiser.
 
+use super::cover::Focus;
 use super::review::FundraiserSettings;
 use super::rules::{FieldProblem, FundraiserField, Rules, is_weight};
 use super::{Fundraiser, SPECIAL, SPECIAL_SLUG};
@@ -22,6 +23,7 @@ pub struct FundraiserInput {
     /// `None` is a goal that grows with the amount raised.
     pub goal: Option<Cents>,
     pub offline: Option<Cents>,
+    pub focus: Focus,
     pub supported: SupportedInput,
 }
 
@@ -72,6 +74,7 @@ impl FundraiserInput {
             title,
             description,
             cover: None,
+            focus: self.focus,
             starts_at,
             ends_at,
             goal,

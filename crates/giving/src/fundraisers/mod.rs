@@ -23,6 +23,7 @@ pub mod write;
 pub use status::Status;
 
 use crate::ledger::entry::{Beneficiaries, Totals};
+use cover::Focus;
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
 use platform::money::{Cents, Weights};
 use uuid::Uuid;
@@ -31,6 +32,18 @@ use uuid::Uuid;
 pub const SPECIAL: NonprofitId = NonprofitId(Uuid::from_u128(0xddac_c399_20c5_462e_80e1_97fa_9580_71ea));
 /// The slug that its URL has in place of the slug of a nonprofit.
 pub const SPECIAL_SLUG: &str = "special-fundraiser";
+
+/// The first segment of the path of a fundraiser for several nonprofits: `/f/{slug}`.
+const SHORT_SEGMENT: &str = "f";
+
+/// Returns the path of the page of a fundraiser, by the slug of its nonprofit, or by [`SPECIAL_SLUG`], and its own slug.
+pub fn path(nonprofit: &str, slug: &str) -> String {
+    if nonprofit == SPECIAL_SLUG {
+        format!("/{SHORT_SEGMENT}/{slug}")
+    } else {
+        format!("/{nonprofit}/f/{slug}")
+    }
+}
 
 /// A stored fundraiser.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +57,8 @@ pub struct Fundraiser {
     pub description: Option<String>,
     /// The ID of a hosted picture. `None` if the cover is generated.
     pub cover: Option<String>,
+    /// The part of the hosted picture that stays visible where it is cropped.
+    pub focus: Focus,
     pub starts_at: Option<i64>,
     pub ends_at: Option<i64>,
     pub goal: Option<Cents>,
@@ -65,6 +80,12 @@ impl Fundraiser {
     /// Returns whether it supports several nonprofits.
     pub fn is_multiple(&self) -> bool {
         self.nonprofit == SPECIAL
+    }
+
+    /// Returns the path of its page. `nonprofit` is the slug of the nonprofit that it supports; one for several nonprofits has
+    /// a path without any.
+    pub fn path(&self, nonprofit: &str) -> String {
+        path(nonprofit, &self.slug)
     }
 
     /// Returns its status. Decisions of operators take precedence over those of its owner.
@@ -151,6 +172,7 @@ mod tests {
             title: "Run".to_owned(),
             description: None,
             cover: None,
+            focus: Focus::default(),
             starts_at: None,
             ends_at: None,
             goal: None,

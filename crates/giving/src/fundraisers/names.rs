@@ -16,6 +16,15 @@ pub async fn find_nonprofit(directory: &Directory, text: &str) -> Result<Nonprof
     Ok(nonprofit.id)
 }
 
+/// Splits the path of the page of a fundraiser, `nonprofit/f/name` or `f/name`, into the slug of its nonprofit and its own name.
+pub fn split_path(path: &str) -> Option<(&str, &str)> {
+    let path = path.trim_matches('/');
+    match path.split_once("/f/") {
+        Some(names) => Some(names),
+        None => path.strip_prefix("f/").map(|name| (SPECIAL_SLUG, name)),
+    }
+}
+
 fn is_special(text: &str) -> bool {
     let is_id = || text.len() == 36 && Uuid::try_parse(text) == Ok(SPECIAL.0);
     text.eq_ignore_ascii_case(SPECIAL_SLUG) || is_id()

@@ -3,7 +3,7 @@
 //! `raised_live` and `raised_test` are what a fundraiser has raised by its last ledger entry. A trigger of the ledger writes
 //! them, so that an index has the fundraisers in the order of the amount.
 
-use super::cover::CoverVisibility;
+use super::cover::{CoverVisibility, Focus};
 use super::{Fundraiser, FundraiserName, beneficiaries};
 use crate::ledger::entry::{Beneficiaries, Mode};
 use platform::db::{Db, Query, Tx, from_row, query};
@@ -15,8 +15,8 @@ use uuid::Uuid;
 macro_rules! fundraisers {
     ($rest:literal) => {
         concat!(
-            "select id, nonprofit_id, slug, account_id, title, description, cover, starts_at, ends_at, goal, ",
-            "offline, created_at, closed_at, hidden_at, hidden_reason, in_review_since, version from fundraisers ",
+            "select id, nonprofit_id, slug, account_id, title, description, cover, cover_focus, starts_at, ends_at, ",
+            "goal, offline, created_at, closed_at, hidden_at, hidden_reason, in_review_since, version from fundraisers ",
             $rest
         )
     };
@@ -26,7 +26,7 @@ const FIND: &str = fundraisers!("where id = $1");
 const FIND_BY_SLUG: &str = fundraisers!("where nonprofit_id = $1 and slug = $2");
 const OF_ACCOUNT: &str =
     fundraisers!("where account_id = $1 order by created_at desc, id desc limit $2 offset $3");
-const OF_NONPROFIT: &str = "select f.slug, f.title, f.cover, f.id, f.nonprofit_id from fundraisers f \
+const OF_NONPROFIT: &str = "select f.slug, f.title, f.cover, f.cover_focus, f.id, f.nonprofit_id from fundraisers f \
      where f.closed_at is null and f.hidden_at is null and f.in_review_since is null \
      and f.id in (select fundraiser_id from fundraiser_nonprofits where nonprofit_id = $1) \
      order by f.created_at desc, f.id desc limit $2";
@@ -108,11 +108,13 @@ const ALL_OFFLINE: &str = "select id, offline from fundraisers";
 const HAS_SLUGS: &str = "select exists (select 1 from fundraisers where nonprofit_id = $1 and slug = $2), \
      exists (select 1 from fundraisers where nonprofit_id = $1 and slug = $3)";
 const INSERT: &str = "insert into fundraisers (id, nonprofit_id, slug, account_id, title, description, cover, starts_at, \
-     ends_at, goal, offline, created_at, closed_at, version, in_review_since) \
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+     ends_at, goal, offline, created_at, closed_at, version, in_review_since, cover_focus) \
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+/// PostgreSQL only: a transaction of SQLite that writes holds the whole file.
+const LOCK: &str = "select version from fundraisers where id = $1 for update";
 const INSERT_SUPPORTED: &str = "insert into fundraiser_nonprofits (fundraiser_id, position, nonprofit_id, weight) values ($1, $2, $3, $4)";
 const UPDATE: &str = "update fundraisers set title = $2, description = $3, cover = $4, starts_at = $5, ends_at = $6, \
-     goal = $7, offline = $8, closed_at = $9, version = $10, hidden_at = $11, hidden_reason = $12, in_review_since = $13 \
+     goal = $7, offline = $8, closed_at = $9, version = $10, hidden_at = $11, hidden_reason = $12, in_review_since = $13, cover_focus = $14 \
      where id = $1";
 const INSERT_CHANGE: &str = "insert into fundraiser_history (fundraiser_id, version, account_id, change, changed_at) \
      values ($1, $2, $3, $4, $5)";
@@ -133,6 +135,7 @@ struct FundraiserRow {
     title: String,
     description: Option<String>,
     cover: Option<String>,
+    cover_focus: Option<String>,
     starts_at: Option<i64>,
     ends_at: Option<i64>,
     goal: Option<i64>,
@@ -153,6 +156,7 @@ from_row!(FundraiserRow {
     title,
     description,
     cover,
+    cover_focus,
     starts_at,
     ends_at,
     goal,
@@ -174,6 +178,7 @@ fn fundraiser(row: FundraiserRow, supported: Vec<(Uuid, f64)>) -> Fundraiser {
         title: row.title,
         description: row.description,
         cover: row.cover,
+        focus: focus(row.cover_focus.as_deref()),
         starts_at: row.starts_at,
         ends_at: row.ends_at,
         goal: row.goal.map(Cents::new),
@@ -189,6 +194,10 @@ fn fundraiser(row: FundraiserRow, supported: Vec<(Uuid, f64)>) -> Fundraiser {
             .map(|(id, weight)| (NonprofitId(id), weight))
             .collect(),
     }
+}
+
+fn focus(stored: Option<&str>) -> Focus {
+    stored.and_then(Focus::parse).unwrap_or_default()
 }
 
 /// Finds a fundraiser by its ID.
@@ -402,6 +411,14 @@ pub(super) async fn has_slugs(
     Ok([has_first, has_second])
 }
 
+/// Locks a fundraiser until the transaction ends.
+pub(crate) async fn lock(tx: &mut Tx, id: FundraiserId) -> sqlx::Result<()> {
+    if let Tx::Postgres(_) = tx {
+        tx.execute(query(LOCK).bind(id.0)).await?;
+    }
+    Ok(())
+}
+
 /// Inserts a fundraiser.
 pub(super) async fn insert(tx: &mut Tx, new: &Fundraiser) -> sqlx::Result<()> {
     tx.execute(
@@ -420,7 +437,8 @@ pub(super) async fn insert(tx: &mut Tx, new: &Fundraiser) -> sqlx::Result<()> {
             .bind(new.created_at)
             .bind(new.closed_at)
             .bind(new.version)
-            .bind(new.in_review_since),
+            .bind(new.in_review_since)
+            .bind(new.focus.to_stored()),
     )
     .await?;
     for (position, (id, weight)) in new.supported.iter().enumerate() {
@@ -458,7 +476,8 @@ pub(super) async fn update(
             .bind(changed.version)
             .bind(changed.hidden_at)
             .bind(&changed.hidden_reason)
-            .bind(changed.in_review_since),
+            .bind(changed.in_review_since)
+            .bind(changed.focus.to_stored()),
     )
     .await?;
     tx.execute(
@@ -521,12 +540,14 @@ pub struct FundraiserSummary {
     pub slug: String,
     pub title: String,
     pub cover: Option<String>,
+    pub focus: Focus,
 }
 
 struct SummaryRow {
     slug: String,
     title: String,
     cover: Option<String>,
+    cover_focus: Option<String>,
     id: Uuid,
     nonprofit_id: Uuid,
 }
@@ -535,6 +556,7 @@ from_row!(SummaryRow {
     slug,
     title,
     cover,
+    cover_focus,
     id,
     nonprofit_id
 });
@@ -548,6 +570,7 @@ pub async fn list_of_nonprofit(db: &Db, id: NonprofitId, take: i64) -> sqlx::Res
         slug: row.slug,
         title: row.title,
         cover: row.cover,
+        focus: focus(row.cover_focus.as_deref()),
     };
     Ok(rows.into_iter().map(listed).collect())
 }

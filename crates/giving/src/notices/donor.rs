@@ -2,7 +2,7 @@
 
 use super::owner::{Return, prefix};
 use crate::checkout::Donation;
-use crate::checkout::receipt::format_date;
+use crate::checkout::receipt::{format_date, number};
 use jiff::tz::TimeZone;
 use platform::mail::{Email, EmailText};
 use platform::money::Cents;
@@ -58,11 +58,13 @@ pub(super) fn email(
         ),
     };
     let date = donation.payment.paid_at.unwrap_or(donation.started_at);
+    let number = donation.entry.map(|entry| number(entry, date, time_zone));
+    let number = number.unwrap_or_else(|| donation.id.to_string());
     let text = text
         .facts(&[
             ("Donation", donation.amount.to_string()),
             ("Date", format_date(date, time_zone)),
-            ("Receipt number", donation.id.to_string()),
+            ("Receipt number", number),
         ])
         .link(
             "See your receipt",

@@ -198,6 +198,7 @@ pub(super) fn prefix(mode: Mode) -> &'static str {
 mod tests {
     use super::*;
     use crate::fundraisers::SPECIAL;
+    use crate::fundraisers::cover::Focus;
     use platform::ids::{AccountId, FundraiserId};
     use uuid::Uuid;
 
@@ -210,6 +211,7 @@ mod tests {
             title: "Spring run".to_owned(),
             description: None,
             cover: None,
+            focus: Focus::default(),
             starts_at: None,
             ends_at: None,
             goal: Some(Cents::new(500_000)),

@@ -3,6 +3,7 @@
 
 use crate::donations::{Label, NewDonation, Recipient, Refund, donation, refund};
 use crate::fundraisers::change::FundraiserChange;
+use crate::fundraisers::cover::Focus;
 use crate::fundraisers::review::{FundraiserSettings, Review};
 use crate::fundraisers::write::{CreateFundraiser, UpdateFundraiser, write_new, write_update};
 use crate::fundraisers::{Fundraiser, SPECIAL};
@@ -76,6 +77,7 @@ fn fundraiser(number: usize, offline: i64) -> Fundraiser {
         title: format!("Run {number}"),
         description: None,
         cover: None,
+        focus: Focus::default(),
         starts_at: None,
         ends_at: None,
         goal: None,

@@ -3,13 +3,23 @@
 use crate::form990::filed_return::{FiledReturn, Program};
 use crate::form990::texts::{description, display_name, program_text};
 use crate::form990::website::website;
-use directory::returns::facts::{ProgramFacts, ReturnFacts};
+use directory::returns::facts::{OfficerFacts, ProgramFacts, ReturnFacts};
 use std::cmp::Reverse;
 
 /// The maximum number of programs of a return that are stored.
 pub(crate) const MAX_PROGRAMS: usize = 5;
 /// The maximum length of the text of a program, in characters.
 pub(crate) const MAX_PROGRAM_TEXT_CHARS: usize = 500;
+
+/// The maximum number of officers of a return that are stored, and the maximum length of a name and of a title.
+pub(crate) const MAX_OFFICERS: usize = 6;
+const MAX_OFFICER_CHARS: usize = 60;
+/// What stays in capitals, and what does not begin with one, in names and titles that are filed in capitals.
+const CAPITALS: [&str; 18] = [
+    "CEO", "CFO", "COO", "CIO", "CTO", "CMO", "CAO", "EVP", "SVP", "VP", "II", "III", "IV", "MD", "DDS",
+    "RN", "CPA", "US",
+];
+const SMALL_WORDS: [&str; 5] = ["OF", "AND", "THE", "FOR", "TO"];
 
 /// Returns what is stored of a return.
 pub fn facts(filed: &FiledReturn) -> ReturnFacts {
@@ -32,6 +42,7 @@ pub fn facts(filed: &FiledReturn) -> ReturnFacts {
         description,
         description_long,
         programs: largest_programs(filed),
+        officers: officers(filed),
         amounts: filed.amounts,
         employees: filed.employees,
         volunteers: filed.volunteers,
@@ -61,6 +72,48 @@ fn largest_programs(filed: &FiledReturn) -> Vec<ProgramFacts> {
         .collect()
 }
 
+/// Returns the first officers, by name and title alone: what a return says about pay and addresses is left out.
+fn officers(filed: &FiledReturn) -> Vec<OfficerFacts> {
+    let mut officers: Vec<OfficerFacts> = Vec::new();
+    for officer in &filed.officers {
+        let name = shorten(&capitalize(&officer.name), MAX_OFFICER_CHARS);
+        if officers.len() < MAX_OFFICERS && officers.iter().all(|known| known.name != name) {
+            let title = shorten(&capitalize(&officer.title), MAX_OFFICER_CHARS);
+            officers.push(OfficerFacts { name, title });
+        }
+    }
+    officers
+}
+
+/// Writes a name or a title as people do, if it is in capitals.
+fn capitalize(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().any(char::is_lowercase) {
+        return text;
+    }
+    let is_letter = |c: char| c.is_alphabetic();
+    let mut written = String::with_capacity(text.len());
+    for word in text.split_inclusive(|c: char| !is_letter(c) && c != '\'') {
+        let letters = word.trim_end_matches(|c: char| !is_letter(c));
+        if CAPITALS.contains(&letters) {
+            written.push_str(word);
+            continue;
+        }
+        let is_small = SMALL_WORDS.contains(&letters) && !written.is_empty();
+        let mut starts_name = !is_small;
+        for c in word.chars() {
+            if starts_name {
+                written.push(c);
+            } else {
+                written.extend(c.to_lowercase());
+            }
+            // O'Brien, but not a possessive.
+            starts_name = c == '\'' && written.ends_with("O'");
+        }
+    }
+    written
+}
+
 /// Shortens a text to at most `max` characters, at a space if there is one, with an ellipsis.
 fn shorten(text: &str, max: usize) -> String {
     if text.chars().count() <= max {
@@ -75,7 +128,7 @@ fn shorten(text: &str, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::form990::filed_return::Form;
+    use crate::form990::filed_return::{Form, Officer};
     use directory::nonprofits::ein::Ein;
     use directory::returns::facts::Amounts;
     use proptest::prelude::*;
@@ -111,6 +164,17 @@ mod tests {
             mission: Some("WE LEND BOOKS TO EVERYONE.".to_owned()),
             summary: None,
             programs,
+            officers: [
+                ("ADA O'BRIEN III", "VP OF FINANCE, CFO"),
+                ("Max", ""),
+                ("ADA O'BRIEN III", "x"),
+            ]
+            .map(|(name, title)| Officer {
+                name: name.to_owned(),
+                title: title.to_owned(),
+                is_officer: true,
+            })
+            .to_vec(),
             explanations: Vec::new(),
             amounts: Amounts::default(),
             employees: None,
@@ -122,6 +186,17 @@ mod tests {
         assert_eq!(stored.description.as_deref(), Some("We lend books to everyone."));
         let expenses: Vec<Option<i64>> = stored.programs.iter().map(|program| program.expenses).collect();
         assert_eq!(expenses, [Some(9), Some(8), Some(7), Some(3), Some(2)]);
+        let officer = |name: &str, title: &str| OfficerFacts {
+            name: name.to_owned(),
+            title: title.to_owned(),
+        };
+        assert_eq!(
+            stored.officers,
+            [
+                officer("Ada O'Brien III", "VP of Finance, CFO"),
+                officer("Max", "")
+            ]
+        );
     }
 
     proptest! {

@@ -60,6 +60,8 @@ pub struct FiledReturn {
     /// Part I line 1 of Form 990.
     pub summary: Option<String>,
     pub programs: Vec<Program>,
+    /// The people who run the nonprofit, in the order of the return.
+    pub officers: Vec<Officer>,
     /// The entries of Schedule O.
     pub explanations: Vec<Explanation>,
     pub amounts: Amounts,
@@ -83,4 +85,12 @@ pub struct Explanation {
     pub reference: String,
     pub title: String,
     pub text: String,
+}
+
+/// A person with an office, as filed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Officer {
+    pub name: String,
+    pub title: String,
+    pub is_officer: bool,
 }

@@ -45,12 +45,19 @@ pub enum Fact {
     GroupReturn,
     Amended,
     Final,
+    OfficerName,
+    OfficerTitle,
+    /// Whether the person of Part VII is an officer, and not only a director or an employee.
+    IsOfficer,
+    /// Form 990-EZ lists officers, directors and trustees without telling them apart.
+    BoardName,
+    BoardTitle,
     ExplanationReference,
     ExplanationTitle,
     ExplanationText,
 }
 
-const FACTS: [(&str, Fact); 34] = [
+const FACTS: [(&str, Fact); 39] = [
     ("form", Fact::Form),
     ("period_begin", Fact::PeriodBegin),
     ("period_end", Fact::PeriodEnd),
@@ -82,6 +89,11 @@ const FACTS: [(&str, Fact); 34] = [
     ("group_return", Fact::GroupReturn),
     ("amended", Fact::Amended),
     ("final", Fact::Final),
+    ("officer_name", Fact::OfficerName),
+    ("officer_title", Fact::OfficerTitle),
+    ("is_officer", Fact::IsOfficer),
+    ("board_name", Fact::BoardName),
+    ("board_title", Fact::BoardTitle),
     ("explanation_reference", Fact::ExplanationReference),
     ("explanation_title", Fact::ExplanationTitle),
     ("explanation_text", Fact::ExplanationText),

@@ -3,7 +3,7 @@
 //! Names are compared without their namespace prefix. A return that could exhaust memory, or that is not what it claims to
 //! be, is refused: a document type declaration, unknown entities, deep nesting, another encoding, too much text.
 
-use super::filed_return::{Explanation, FiledReturn, Form, Program};
+use super::filed_return::{Explanation, FiledReturn, Form, Officer, Program};
 use super::paths::{Fact, Node, Paths, ROOT, Slot, Stated};
 use crate::values;
 use directory::nonprofits::ein::Ein;
@@ -23,7 +23,7 @@ const MAX_TAG_LEN: usize = 64;
 const MAX_ATTRIBUTES: usize = 64;
 /// The maximum length of a text that is kept, in bytes. The rest of a longer one is dropped.
 const MAX_TEXT_LEN: usize = 16 << 10;
-/// The maximum number of programs and of entries of Schedule O that are kept.
+/// The maximum number of programs, of people and of entries of Schedule O that are kept.
 const MAX_REPETITIONS: usize = 100;
 
 /// Why a file is not read as a return.
@@ -279,6 +279,7 @@ struct Facts {
     single: BTreeMap<Fact, String>,
     name_lines: BTreeMap<u8, String>,
     programs: BTreeMap<GroupKey, Program>,
+    officers: BTreeMap<GroupKey, Officer>,
     explanations: BTreeMap<GroupKey, Explanation>,
 }
 
@@ -312,6 +313,20 @@ impl Facts {
                     Fact::ProgramExpenses => program.expenses = amount(text),
                     Fact::ProgramGrants => program.grants = amount(text),
                     _ => program.revenue = amount(text),
+                }
+            }
+            Fact::OfficerName | Fact::OfficerTitle | Fact::IsOfficer | Fact::BoardName | Fact::BoardTitle => {
+                let Some(officer) = entry(&mut self.officers, key) else {
+                    return;
+                };
+                match stated.fact {
+                    Fact::OfficerName => text.clone_into(&mut officer.name),
+                    Fact::BoardName => {
+                        text.clone_into(&mut officer.name);
+                        officer.is_officer = true;
+                    }
+                    Fact::OfficerTitle | Fact::BoardTitle => text.clone_into(&mut officer.title),
+                    _ => officer.is_officer = is_checked(text),
                 }
             }
             Fact::ExplanationReference | Fact::ExplanationTitle | Fact::ExplanationText => {
@@ -374,6 +389,11 @@ impl Facts {
                 .and_then(|year| year.parse().ok())
                 .filter(|year| (1600..=2100).contains(year)),
             programs: self.programs.into_values().collect(),
+            officers: self
+                .officers
+                .into_values()
+                .filter(|officer| officer.is_officer && !officer.name.is_empty())
+                .collect(),
             explanations: self.explanations.into_values().collect(),
         })))
     }

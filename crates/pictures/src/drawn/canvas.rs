@@ -1,14 +1,14 @@
 //! Draws antialiased shapes and text into a picture.
 
-use super::font::FONT;
+use super::font::Font;
 use super::palette::Color;
 use crate::bitmap::{Bitmap, Channels};
-use crate::encode::encode_png;
+use crate::encode::{JPEG_QUALITY, encode_jpeg, encode_png};
 use png::{Compression, EncodingError, Filter};
 
 /// Returns the width of a text in pixels.
-pub(super) fn text_width(text: &str, size: f32) -> f32 {
-    text.chars().map(|c| FONT.advance(c, size)).sum()
+pub(super) fn text_width(text: &str, font: &Font, size: f32) -> f32 {
+    text.chars().map(|c| font.advance(c, size)).sum()
 }
 
 /// A rectangle.
@@ -60,14 +60,20 @@ impl Canvas {
     }
 
     /// Draws one line of text that begins at `x` on the baseline `y`.
-    pub(super) fn draw_text(&mut self, text: &str, (mut x, y): (f32, f32), size: f32, color: Color) {
+    pub(super) fn draw_text(
+        &mut self,
+        text: &str,
+        (mut x, y): (f32, f32),
+        (font, size): (&Font, f32),
+        color: Color,
+    ) {
         for c in text.chars() {
-            FONT.draw(c, size, (x, y), |column, row, coverage| {
+            font.draw(c, size, (x, y), |column, row, coverage| {
                 if let (Ok(column), Ok(row)) = (column.try_into(), row.try_into()) {
                     self.blend(column, row, color, coverage);
                 }
             });
-            x += FONT.advance(c, size);
+            x += font.advance(c, size);
         }
     }
 
@@ -83,6 +89,34 @@ impl Canvas {
             let blended = f32::from(*below) * (1.0 - coverage) + f32::from(above) * coverage;
             *below = blended.round() as u8;
         }
+    }
+
+    /// Fills the top of the picture with a part of another one: the largest part with the proportions of the area, around the
+    /// focus, which is in percent from the left and from the top. Transparent pixels show the background.
+    pub(super) fn draw_cover(&mut self, cover: &Bitmap, height: u32, (focus_x, focus_y): (u8, u8)) {
+        let width = self.0.width;
+        let scale =
+            (f64::from(width) / f64::from(cover.width)).max(f64::from(height) / f64::from(cover.height));
+        let left = (f64::from(cover.width) - f64::from(width) / scale) * f64::from(focus_x) / 100.0;
+        let top = (f64::from(cover.height) - f64::from(height) / scale) * f64::from(focus_y) / 100.0;
+        for row in 0..height.min(self.0.height) {
+            for column in 0..width {
+                let at = |start: f64, index: u32| start + (f64::from(index) + 0.5) / scale - 0.5;
+                let [red, green, blue, alpha] = cover.sample(at(left, column), at(top, row));
+                let color = u32::from_be_bytes([0, red, green, blue]);
+                self.blend(column, row, Color(color), f32::from(alpha) / 255.0);
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn sample(&self, x: f64, y: f64) -> [u8; 4] {
+        self.0.sample(x, y)
+    }
+
+    /// Encodes the picture as a JPEG, which suits photographs.
+    pub(super) fn to_jpeg(&self) -> Option<Vec<u8>> {
+        encode_jpeg(&self.0, JPEG_QUALITY).ok()
     }
 
     /// Encodes the picture as a PNG.

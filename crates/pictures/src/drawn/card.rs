@@ -1,9 +1,13 @@
 //! Draws the picture that social networks show next to a shared link.
 
 use super::canvas::{Area, Canvas, text_width};
-use super::font::FONT;
+use super::font::{FONT, Font, HEADING_FONT, TEXT_FONT, font_for};
 use super::palette::{ColorScheme, mix_seed, scheme_for};
-use png::EncodingError;
+use crate::bitmap::Bitmap;
+use crate::decode::decode;
+use crate::error::PictureError;
+use crate::header::Header;
+use crate::picture::Kind;
 
 pub const WIDTH: u32 = 1_200;
 pub const HEIGHT: u32 = 630;
@@ -14,11 +18,14 @@ const TEXT_WIDTH: f32 = WIDTH as f32 - 2.0 * MARGIN;
 const TITLE_SIZES: [f32; 4] = [88.0, 72.0, 60.0, 50.0];
 const MAX_TITLE_LINES: usize = 3;
 const MAX_TITLE_LINES_WITH_PROGRESS: usize = 2;
+/// With a cover, which takes the top of the card.
+const COVER_HEIGHT: u32 = 258;
+const TITLE_SIZES_WITH_COVER: [f32; 3] = [58.0, 50.0, 44.0];
 const AMOUNT_SIZE: f32 = 56.0;
 const SMALL_SIZE: f32 = 34.0;
 
 /// The version of the drawing. Raise it when cards look different, so that cached ones are replaced.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The content of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +37,18 @@ pub struct ShareCard {
     pub fallback_title: String,
     pub site_name: &'static str,
     pub progress: Option<Progress>,
+    pub cover: Option<CardCover>,
     /// Selects the colors.
     pub seed: u128,
+}
+
+/// The uploaded picture at the top of a card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardCover {
+    /// The ID of the hosted picture.
+    pub id: String,
+    /// The point around which it is cropped, in percent from the left and from the top.
+    pub focus: (u8, u8),
 }
 
 /// The progress bar of a fundraiser.
@@ -68,40 +85,69 @@ impl ShareCard {
             hash.update(text.as_bytes());
             hash.update(b"\0");
         }
+        if let Some(CardCover { id, focus }) = &self.cover {
+            hash.update(format!("{id} {focus:?}").as_bytes());
+        }
         format!("{:08x}", hash.finalize())
     }
 
-    /// Draws the card as a PNG.
-    pub fn draw(&self) -> Result<Vec<u8>, EncodingError> {
-        let scheme = scheme_for(self.seed);
-        let mut canvas = Canvas::new(WIDTH, HEIGHT, scheme.background);
-        draw_ornament(&mut canvas, scheme, self.seed);
-        let accent = Area {
-            x: MARGIN,
-            y: 84.0,
-            width: 96.0,
-            height: 10.0,
-        };
-        canvas.draw_bar(accent, scheme.accent);
-        let subtitle = drawable(&self.subtitle).unwrap_or_default();
-        if let Some(line) = fit_lines(&subtitle, SMALL_SIZE, 1).first() {
-            canvas.draw_text(line, (MARGIN, 150.0), SMALL_SIZE, scheme.text);
+    /// Returns the format in which the card is drawn: a photograph would take too many bytes as a PNG, and messengers leave
+    /// large pictures out.
+    pub fn kind(&self) -> Kind {
+        if self.cover.is_some() {
+            Kind::Jpeg
+        } else {
+            Kind::Png
         }
-        let (size, lines) = self.title_lines();
-        for (number, line) in lines.iter().enumerate() {
-            let y = 180.0 + size * (number as f32 * 1.16 + 0.9);
-            canvas.draw_text(line, (MARGIN, y), size, scheme.text);
-        }
-        if let Some(progress) = &self.progress {
-            draw_progress(&mut canvas, progress, scheme);
-        }
-        let footer = HEIGHT as f32 - 56.0;
-        canvas.draw_text(self.site_name, (MARGIN, footer), SMALL_SIZE, scheme.accent);
-        canvas.to_png()
     }
 
-    /// Returns the largest font size in which the title fits, and its lines.
-    fn title_lines(&self) -> (f32, Vec<String>) {
+    /// Draws the card. `cover` is the file of its cover, a clean picture.
+    pub fn draw(&self, cover: Option<&[u8]>) -> Result<Vec<u8>, PictureError> {
+        let cover = cover.map(decode_cover).transpose()?;
+        let scheme = scheme_for(self.seed);
+        let mut canvas = Canvas::new(WIDTH, HEIGHT, scheme.background);
+        let layout = Positions::new(cover.is_some());
+        if let (Some(bitmap), Some(cover)) = (&cover, &self.cover) {
+            canvas.draw_cover(bitmap, COVER_HEIGHT, cover.focus);
+        } else {
+            draw_ornament(&mut canvas, scheme, self.seed);
+            let accent = Area {
+                x: MARGIN,
+                y: 84.0,
+                width: 96.0,
+                height: 10.0,
+            };
+            canvas.draw_bar(accent, scheme.accent);
+        }
+        let subtitle = drawable(&self.subtitle).unwrap_or_default();
+        let font = font_for(&subtitle, &TEXT_FONT);
+        if let Some(line) = fit_lines(&subtitle, font, SMALL_SIZE, 1).first() {
+            let at = (MARGIN, layout.subtitle);
+            canvas.draw_text(line, at, (font, SMALL_SIZE), scheme.text);
+        }
+        let (font, size, lines) = self.title_lines(layout.title_sizes);
+        for (number, line) in lines.iter().enumerate() {
+            let y = layout.title + size * (number as f32 * 1.16 + 0.9);
+            canvas.draw_text(line, (MARGIN, y), (font, size), scheme.text);
+        }
+        if let Some(progress) = &self.progress {
+            draw_progress(&mut canvas, progress, layout.amount, scheme);
+        }
+        let font = font_for(self.site_name, &HEADING_FONT);
+        canvas.draw_text(
+            self.site_name,
+            (MARGIN, layout.site_name),
+            (font, SMALL_SIZE),
+            scheme.accent,
+        );
+        match self.kind() {
+            Kind::Jpeg => canvas.to_jpeg().ok_or(PictureError::Damaged),
+            Kind::Png | Kind::WebP => canvas.to_png().map_err(|_| PictureError::Damaged),
+        }
+    }
+
+    /// Returns the font of the title, the largest size in which it fits, and its lines.
+    fn title_lines(&self, sizes: &[f32]) -> (&'static Font, f32, Vec<String>) {
         let title = drawable(&self.title)
             .or_else(|| drawable(&self.fallback_title))
             .unwrap_or_default();
@@ -110,15 +156,60 @@ impl ShareCard {
         } else {
             MAX_TITLE_LINES
         };
-        TITLE_SIZES
-            .into_iter()
-            .map(|size| (size, wrap(&title, size)))
-            .find(|(_, lines)| lines.len() <= max_lines)
-            .unwrap_or_else(|| {
-                let size = TITLE_SIZES[TITLE_SIZES.len() - 1];
-                (size, fit_lines(&title, size, max_lines))
-            })
+        let font = font_for(&title, &HEADING_FONT);
+        let fitting = sizes.iter().find_map(|size| {
+            let lines = wrap(&title, font, *size);
+            (lines.len() <= max_lines).then_some((*size, lines))
+        });
+        let (size, lines) = fitting.unwrap_or_else(|| {
+            let size = sizes.last().copied().unwrap_or(SMALL_SIZE);
+            (size, fit_lines(&title, font, size, max_lines))
+        });
+        (font, size, lines)
     }
+}
+
+/// Where the parts of a card are, from the top.
+struct Positions {
+    subtitle: f32,
+    /// The top of the title.
+    title: f32,
+    title_sizes: &'static [f32],
+    amount: f32,
+    site_name: f32,
+}
+
+impl Positions {
+    fn new(has_cover: bool) -> Positions {
+        if has_cover {
+            Positions {
+                subtitle: 316.0,
+                title: 322.0,
+                title_sizes: &TITLE_SIZES_WITH_COVER,
+                amount: 526.0,
+                site_name: HEIGHT as f32 - 18.0,
+            }
+        } else {
+            Positions {
+                subtitle: 150.0,
+                title: 180.0,
+                title_sizes: &TITLE_SIZES,
+                amount: 468.0,
+                site_name: HEIGHT as f32 - 56.0,
+            }
+        }
+    }
+}
+
+/// Decodes a cover into about the size in which it is drawn.
+fn decode_cover(bytes: &[u8]) -> Result<Bitmap, PictureError> {
+    let header = Header::read_of_any_size(bytes)?;
+    let (width, height) = (f64::from(header.width), f64::from(header.height));
+    let scale = (f64::from(WIDTH) / width)
+        .max(f64::from(COVER_HEIGHT) / height)
+        .min(1.0);
+    let scaled = |side: f64| ((side * scale).round() as u32).max(1);
+    decode(bytes, &header, (scaled(width), scaled(height)))
 }
 
 /// Draws two circles at the right, so that two cards of the same color still differ.
@@ -133,14 +224,25 @@ fn draw_ornament(canvas: &mut Canvas, scheme: ColorScheme, seed: u128) {
     );
 }
 
-fn draw_progress(canvas: &mut Canvas, progress: &Progress, scheme: ColorScheme) {
-    let baseline = 468.0;
-    canvas.draw_text(&progress.amount, (MARGIN, baseline), AMOUNT_SIZE, scheme.text);
-    let caption_x = MARGIN + text_width(&progress.amount, AMOUNT_SIZE) + 20.0;
-    canvas.draw_text(&progress.caption, (caption_x, baseline), SMALL_SIZE, scheme.text);
+fn draw_progress(canvas: &mut Canvas, progress: &Progress, baseline: f32, scheme: ColorScheme) {
+    let font = font_for(&progress.amount, &HEADING_FONT);
+    canvas.draw_text(
+        &progress.amount,
+        (MARGIN, baseline),
+        (font, AMOUNT_SIZE),
+        scheme.text,
+    );
+    let caption_x = MARGIN + text_width(&progress.amount, font, AMOUNT_SIZE) + 20.0;
+    let font = font_for(&progress.caption, &TEXT_FONT);
+    canvas.draw_text(
+        &progress.caption,
+        (caption_x, baseline),
+        (font, SMALL_SIZE),
+        scheme.text,
+    );
     let whole = Area {
         x: MARGIN,
-        y: 490.0,
+        y: baseline + 22.0,
         width: TEXT_WIDTH,
         height: 28.0,
     };
@@ -167,11 +269,11 @@ fn drawable(text: &str) -> Option<String> {
 }
 
 /// Breaks a text into lines that fit; words that are longer than a line are broken too.
-fn wrap(text: &str, size: f32) -> Vec<String> {
+fn wrap(text: &str, font: &Font, size: f32) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         if let Some(line) = lines.last_mut()
-            && text_width(&format!("{line} {word}"), size) <= TEXT_WIDTH
+            && text_width(&format!("{line} {word}"), font, size) <= TEXT_WIDTH
         {
             line.push(' ');
             line.push_str(word);
@@ -180,7 +282,7 @@ fn wrap(text: &str, size: f32) -> Vec<String> {
         lines.push(String::new());
         for c in word.chars() {
             let line = lines.last().map_or("", String::as_str);
-            if !line.is_empty() && text_width(&format!("{line}{c}"), size) > TEXT_WIDTH {
+            if !line.is_empty() && text_width(&format!("{line}{c}"), font, size) > TEXT_WIDTH {
                 lines.push(String::new());
             }
             if let Some(line) = lines.last_mut() {
@@ -192,12 +294,12 @@ fn wrap(text: &str, size: f32) -> Vec<String> {
 }
 
 /// Breaks a text into at most `max_lines` lines; an ellipsis replaces what does not fit.
-fn fit_lines(text: &str, size: f32, max_lines: usize) -> Vec<String> {
-    let mut lines = wrap(text, size);
+fn fit_lines(text: &str, font: &Font, size: f32, max_lines: usize) -> Vec<String> {
+    let mut lines = wrap(text, font, size);
     if lines.len() > max_lines {
         lines.truncate(max_lines);
         if let Some(last) = lines.last_mut() {
-            while text_width(&format!("{last}…"), size) > TEXT_WIDTH && last.pop().is_some() {}
+            while text_width(&format!("{last}…"), font, size) > TEXT_WIDTH && last.pop().is_some() {}
             *last = format!("{}…", last.trim_end());
         }
     }
@@ -207,6 +309,8 @@ fn fit_lines(text: &str, size: f32, max_lines: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bitmap::Channels;
+    use crate::encode::encode_png;
     use proptest::prelude::*;
     use std::io::Cursor;
 
@@ -217,13 +321,14 @@ mod tests {
             fallback_title: "food-bank-austin".to_owned(),
             site_name: "Example",
             progress: None,
+            cover: None,
             seed: 7,
         }
     }
 
     #[test]
     fn a_card_is_a_png_of_the_documented_size() {
-        let png = card("Food Bank of Austin").draw().unwrap();
+        let png = card("Food Bank of Austin").draw(None).unwrap();
         let reader = png::Decoder::new(Cursor::new(&png)).read_info().unwrap();
         assert_eq!((reader.info().width, reader.info().height), (WIDTH, HEIGHT));
         assert!(png.len() < 150_000, "{}", png.len());
@@ -240,9 +345,59 @@ mod tests {
             assert_eq!(drawable(text), None, "{text}");
         }
         assert_eq!(
-            card("東京都").draw().unwrap(),
-            card("food-bank-austin").draw().unwrap()
+            card("東京都").draw(None).unwrap(),
+            card("food-bank-austin").draw(None).unwrap()
         );
+    }
+
+    #[test]
+    fn a_cover_is_cropped_around_its_focus_and_fills_the_top() {
+        // Red on the left and blue on the right.
+        let pixels: Vec<u8> = (0..40 * 400)
+            .flat_map(|index| if index % 40 < 20 { [200, 0, 0] } else { [0, 0, 200] })
+            .collect();
+        let file = encode_png(
+            &Bitmap::new((40, 400), Channels::Rgb, pixels),
+            png::Compression::Fast,
+            png::Filter::NoFilter,
+        )
+        .unwrap();
+        let with = |focus| ShareCard {
+            cover: Some(CardCover {
+                id: "x".to_owned(),
+                focus,
+            }),
+            ..card("Run")
+        };
+        assert_eq!(with((0, 0)).kind(), Kind::Jpeg);
+        assert_ne!(with((0, 0)).tag(), with((0, 25)).tag());
+        let jpeg = with((0, 100)).draw(Some(&file)).unwrap();
+        assert!(
+            jpeg.starts_with(&[0xff, 0xd8]) && jpeg.len() < 150_000,
+            "{}",
+            jpeg.len()
+        );
+        let drawn = decode(&jpeg, &Header::read(&jpeg).unwrap(), (WIDTH, HEIGHT)).unwrap();
+        let is_like = |x: f64, y: f64, color: [u8; 3]| {
+            let pixel = drawn.sample(x, y);
+            color
+                .iter()
+                .zip(pixel)
+                .all(|(one, other)| one.abs_diff(other) < 30)
+        };
+        assert!(is_like(100.0, 20.0, [200, 0, 0]) && is_like(1_100.0, 240.0, [0, 0, 200]));
+        assert!(!is_like(100.0, 620.0, [200, 0, 0]));
+        // A wide cover is cropped at its sides.
+        let wide = Bitmap::new(
+            (100, 2),
+            Channels::Gray,
+            [vec![0; 50], vec![255; 50]].concat().repeat(2),
+        );
+        for (focus, expected) in [(0, 0), (100, 255)] {
+            let mut canvas = Canvas::new(WIDTH, HEIGHT, scheme_for(1).background);
+            canvas.draw_cover(&wide, COVER_HEIGHT, (focus, 50));
+            assert_eq!(canvas.sample(3.0, 3.0)[0], expected);
+        }
     }
 
     #[test]
@@ -262,18 +417,18 @@ mod tests {
     proptest! {
         #[test]
         fn every_line_fits_and_no_letter_is_lost(text in "[a-zA-Z ]{0,200}", size in 20.0f32..100.0) {
-            let lines = wrap(&text, size);
+            let lines = wrap(&text, &FONT, size);
             let letters: String = lines.concat().replace(' ', "");
             prop_assert_eq!(letters, text.replace(' ', ""));
-            for line in fit_lines(&text, size, 2) {
-                prop_assert!(text_width(&line, size) <= TEXT_WIDTH + 1.0);
+            for line in fit_lines(&text, &FONT, size, 2) {
+                prop_assert!(text_width(&line, &FONT, size) <= TEXT_WIDTH + 1.0);
             }
         }
 
         #[test]
         fn any_title_can_be_drawn(title in any::<String>()) {
             let title = drawable(&title).unwrap_or_default();
-            prop_assert!(fit_lines(&title, 50.0, 3).len() <= 3);
+            prop_assert!(fit_lines(&title, &FONT, 50.0, 3).len() <= 3);
         }
     }
 }

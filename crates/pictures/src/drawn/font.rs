@@ -15,17 +15,32 @@ use truetype::tables::{
 use truetype::tape::Read;
 use truetype::{Error, GlyphID};
 
-/// The font that comes with the crate.
+/// The font that has the most characters: Latin, Greek and Cyrillic. It draws texts for which the fonts of the site lack one.
 pub(super) static FONT: LazyLock<Font> = LazyLock::new(|| {
     let data = include_bytes!("../../fonts/Roboto-Medium.ttf");
     Font::read(data).expect("the embedded font is valid")
 });
 
-/// The letters of monograms: capitals and digits of the typeface of headings.
-pub(super) static INITIALS_FONT: LazyLock<Font> = LazyLock::new(|| {
+/// The typeface of headings on pages, with the characters of Western languages.
+pub(super) static HEADING_FONT: LazyLock<Font> = LazyLock::new(|| {
     let data = include_bytes!("../../fonts/Fraunces-SemiBold.ttf");
     Font::read(data).expect("the embedded font is valid")
 });
+
+/// The typeface of all other texts on pages, with the same characters.
+pub(super) static TEXT_FONT: LazyLock<Font> = LazyLock::new(|| {
+    let data = include_bytes!("../../fonts/Figtree-SemiBold.ttf");
+    Font::read(data).expect("the embedded font is valid")
+});
+
+/// Returns a font of the site, or the one with more characters if it cannot draw a text.
+pub(super) fn font_for(text: &str, own: &'static Font) -> &'static Font {
+    if text.chars().all(|c| own.has_glyph(c)) {
+        own
+    } else {
+        &FONT
+    }
+}
 
 /// A TrueType font. Lengths in font units are scaled so that the distance from the highest to the lowest line of a glyph is
 /// the font size.
@@ -357,15 +372,29 @@ mod tests {
     }
 
     #[test]
+    fn texts_are_drawn_in_the_typefaces_of_the_site_if_these_have_all_characters() {
+        for text in [
+            "Food Bank",
+            "$1,250.00 of $5,000.00 · 12 supporters",
+            "Église “Côté” — Ñandú…",
+        ] {
+            for own in [&*HEADING_FONT, &*TEXT_FONT] {
+                assert!(std::ptr::eq(font_for(text, own), own), "{text}");
+            }
+        }
+        assert!(std::ptr::eq(font_for("Київ", &TEXT_FONT), &raw const *FONT));
+    }
+
+    #[test]
     fn initials_have_outlines_in_the_typeface_of_headings() {
         for c in ('A'..='Z').chain('0'..='9').chain("ÀÉÖØÞ".chars()) {
-            assert!(INITIALS_FONT.has_glyph(c), "{c}");
+            assert!(HEADING_FONT.has_glyph(c), "{c}");
             let mut path = String::new();
-            INITIALS_FONT.push_svg_path(c, 0.1, (0.0, 100.0), &mut path);
+            HEADING_FONT.push_svg_path(c, 0.1, (0.0, 100.0), &mut path);
             assert!(path.starts_with('M') && path.len() < 1_500, "{c}: {path}");
         }
-        assert!(!INITIALS_FONT.has_glyph('Ж'));
-        assert!(INITIALS_FONT.cap_height() > 0.0);
+        assert!(!HEADING_FONT.has_glyph('Ж'));
+        assert!(HEADING_FONT.cap_height() > 0.0);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Draws the logo of a nonprofit that has none: up to two initials on a colored background.
 
-use super::font::{FONT, Font, INITIALS_FONT};
+use super::font::{FONT, Font, HEADING_FONT};
 use super::palette::{ColorScheme, mix_seed, scheme_for};
 use super::svg;
 use std::fmt::Write;
@@ -25,7 +25,7 @@ pub fn logo_svg(name: &str, seed: u128) -> String {
         scheme.background
     );
     push_backdrop(&mut out, seed, scheme);
-    match [&INITIALS_FONT, &FONT]
+    match [&HEADING_FONT, &FONT]
         .into_iter()
         .find(|font| initials.chars().all(|c| font.has_glyph(c)))
     {

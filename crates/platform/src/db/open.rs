@@ -33,7 +33,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 32] = migrations! {
+const MIGRATIONS: [MigrationSource; 33] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -66,6 +66,7 @@ const MIGRATIONS: [MigrationSource; 32] = migrations! {
     30 "0030_guard",
     31 "0031_webhooks",
     32 "0032_notices",
+    33 "0033_sharing",
     34 "0034_anchor_places",
 };
 

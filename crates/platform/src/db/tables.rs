@@ -65,6 +65,8 @@ pub const TABLES: &[&str] = &[
     "notice_windows",
     "notice_position",
     "sent_notices",
+    "thank_yous",
+    "stopped_thanks",
     "payees",
     "disbursement_batches",
     "disbursement_lines",

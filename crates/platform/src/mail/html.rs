@@ -4,7 +4,7 @@
 //! table, a button for a link of its own, and a small footer. So both versions always say the same, and only the
 //! text is stored. Colors are those of the reader's mail program, light or dark, apart from the button.
 
-use super::text::FOOTER;
+use super::text::{FOOTER, QUOTE};
 use std::fmt::Write as _;
 
 /// The longest name of a fact, and the longest label of a button.
@@ -19,6 +19,8 @@ const BUTTON: &str = "<p style=\"margin:1.5em 0\"><a style=\"display:inline-bloc
 const SMALL: &str = "<span style=\"font-size:13px;opacity:.75;overflow-wrap:anywhere\">";
 const FOOTER_STYLE: &str = "<p style=\"margin:2em 0 0;padding-top:1em;border-top:1px solid #8886;font-size:13px;\
      opacity:.75;overflow-wrap:anywhere\">";
+
+const QUOTE_STYLE: &str = "<blockquote style=\"margin:1em 0;padding-left:1em;border-left:3px solid #8886\">";
 
 /// Returns the HTML version of a text. Its paragraphs are separated by empty lines.
 pub(super) fn render(sender: Option<&str>, subject: &str, text: &str) -> String {
@@ -47,8 +49,12 @@ pub(super) fn render(sender: Option<&str>, subject: &str, text: &str) -> String 
     html
 }
 
-/// Writes a paragraph, a table if each of its lines is a fact, a button, or the footer.
+/// Writes a quote, a paragraph, a table if each of its lines is a fact, a button, or the footer.
 fn write_block(html: &mut String, block: &str) {
+    let quoted: Option<Vec<_>> = block.lines().map(|line| line.strip_prefix(QUOTE)).collect();
+    if let Some(lines) = quoted {
+        return write_quote(html, &lines);
+    }
     let facts: Option<Vec<_>> = block.lines().map(fact).collect();
     match facts.as_deref() {
         Some(&[(label, url)]) if find_link(url) == Some(0) && !url.contains(char::is_whitespace) => {
@@ -96,6 +102,17 @@ fn write_paragraph(html: &mut String, start: &str, lines: &str) {
         write_line(html, line);
     }
     html.push_str("</p>\n");
+}
+
+fn write_quote(html: &mut String, lines: &[&str]) {
+    html.push_str(QUOTE_STYLE);
+    for (number, line) in lines.iter().enumerate() {
+        if number > 0 {
+            html.push_str("<br>\n");
+        }
+        escape(html, line.trim());
+    }
+    html.push_str("</blockquote>\n");
 }
 
 /// Splits a line such as `Amount: $25.00`.
@@ -203,6 +220,16 @@ mod tests {
     }
 
     #[test]
+    fn what_somebody_else_wrote_is_a_quote_and_nothing_else() {
+        let html = body("Ada wrote:\n\n> Amount: <b>\n> \n> Pay: https://x.example/\n\nBye");
+        assert!(
+            html.contains("Amount: &lt;b&gt;<br>\n<br>\nPay: https://x.example/</blockquote>"),
+            "{html}"
+        );
+        assert!(!html.contains("<a ") && !html.contains("<table"), "{html}");
+    }
+
+    #[test]
     fn markup_in_the_text_is_shown_as_text() {
         let html = render(
             Some("<i>"),
@@ -220,6 +247,12 @@ mod tests {
     proptest! {
         #[test]
         fn the_words_are_those_of_the_text(text in "[a-zA-Z<>&\"' .:/\n]{0,200}") {
+            // A quote loses the mark of its lines.
+            let lines = text.split('\n').map(|line| match line.trim_start().strip_prefix(QUOTE) {
+                Some(_) => format!("x{line}"),
+                None => line.to_owned(),
+            });
+            let text = lines.collect::<Vec<_>>().join("\n");
             let html = body(&text);
             let mut words = String::new();
             let mut is_tag = false;

@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 /// What separates the footer from the email, as in RFC 3676.
 pub(super) const FOOTER: &str = "-- \n";
 
+/// What marks a line that is quoted.
+pub(super) const QUOTE: &str = ">";
+
 /// The text of an email.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmailText(String);
@@ -33,6 +36,16 @@ impl EmailText {
             let _ = writeln!(lines, "{name}: {value}");
         }
         self.block(&lines)
+    }
+
+    /// Adds what somebody else wrote, with a mark at every line, so that it cannot pass for our own words.
+    #[must_use]
+    pub fn quote(self, text: &str) -> EmailText {
+        let lines = text
+            .trim()
+            .lines()
+            .map(|line| format!("{QUOTE} {line}").trim_end().to_owned());
+        self.block(&lines.collect::<Vec<_>>().join("\n"))
     }
 
     /// Adds a link to what the recipient may want to do next.
@@ -83,11 +96,13 @@ mod tests {
                 ("Amount", "$25.00".to_owned()),
                 ("Title", "Two\nlines".to_owned()),
             ])
+            .quote("Well done!\n\nAmount: 5\n")
             .link("See it", "https://example.org/a")
             .footer("Bye");
         assert_eq!(
             text.into_string(),
-            "Hello ada,\n\nThank you.\n\nAmount: $25.00\nTitle: Two lines\n\nSee it: https://example.org/a\n\n-- \nBye\n"
+            "Hello ada,\n\nThank you.\n\nAmount: $25.00\nTitle: Two lines\n\n\
+             > Well done!\n>\n> Amount: 5\n\nSee it: https://example.org/a\n\n-- \nBye\n"
         );
     }
 }

@@ -70,6 +70,33 @@ fn a_small_return_is_read() {
 }
 
 #[test]
+fn officers_are_read_without_directors_employees_and_pay() {
+    let person = |name: &str, title: &str, mark: &str| {
+        format!(
+            "<Form990PartVIISectionAGrp><PersonNm>{name}</PersonNm><TitleTxt>{title}</TitleTxt>{mark}\
+             <ReportableCompFromOrgAmt>90000</ReportableCompFromOrgAmt></Form990PartVIISectionAGrp>"
+        )
+    };
+    let people = [
+        person("ADA LOVELACE", "PRESIDENT", "<OfficerInd>X</OfficerInd>"),
+        person(
+            "LISE MEITNER",
+            "DIRECTOR",
+            "<IndividualTrusteeOrDirectorInd>X</IndividualTrusteeOrDirectorInd>",
+        ),
+        person("", "VACANT", "<OfficerInd>X</OfficerInd>"),
+        person("Emmy Noether", "CFO", "<OfficerInd>1</OfficerInd>"),
+    ];
+    let each = SMALL.replace("</IRS990>", &format!("{}</IRS990>", people.concat()));
+    let officers = filed(each.as_bytes()).officers;
+    let found: Vec<_> = officers
+        .iter()
+        .map(|officer| (officer.name.as_str(), officer.title.as_str()))
+        .collect();
+    assert_eq!(found, [("ADA LOVELACE", "PRESIDENT"), ("Emmy Noether", "CFO")]);
+}
+
+#[test]
 fn what_stands_before_the_document_is_skipped() {
     let expected = filed(SMALL.as_bytes());
     for front in [

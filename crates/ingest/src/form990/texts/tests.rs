@@ -21,6 +21,7 @@ fn filed(name: &str, mission: &str, summary: &str) -> FiledReturn {
         mission: Some(mission.to_owned()),
         summary: Some(summary.to_owned()),
         programs: Vec::new(),
+        officers: Vec::new(),
         explanations: Vec::new(),
         amounts: Amounts::default(),
         employees: None,
