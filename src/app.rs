@@ -315,7 +315,7 @@ impl App {
             ),
             fundraisers,
             anchors,
-            webhooks: new_webhooks(&config, &db, &directory, &clock, &secret, &mail)?,
+            webhooks: new_webhooks(&config, &db, &directory, &clock, &secret, &mail),
             new_events: watch::Sender::new(0),
             in_flight: InFlight::default(),
             checkouts: rate_limiter("checkouts", Limiter::new(now)),
@@ -738,19 +738,19 @@ fn new_webhooks(
     clock: &Clock,
     secret: &StoreSecret,
     mailer: &Mailer,
-) -> anyhow::Result<Webhooks> {
+) -> Webhooks {
     let allows_private = config.webhooks.allow_private;
-    Ok(Webhooks {
+    Webhooks {
         db: db.clone(),
         directory: Arc::clone(directory),
         clock: clock.clone(),
         secret: secret.clone(),
         mailer: mailer.clone(),
         public_url: PublicUrl::new(&config.public_url),
-        poster: Poster::new(AddressPolicy { allows_private })?,
+        poster: Poster::new(AddressPolicy { allows_private }),
         allows_private,
         keep_days: config.outbox.keep_days,
-    })
+    }
 }
 
 /// Creates the client of Stripe, if its key is set.

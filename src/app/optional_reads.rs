@@ -1,7 +1,7 @@
 //! Reads of the store that a page can do without.
 //!
 //! A database may accept connections and still not answer, for example while a table is locked. Home and profiles are in
-//! memory, and only a part of them is read from the store: they wait for it for half a second at most, and are shown without
+//! memory, and only a part of them is read from the store: they wait for it for a second at most, and are shown without
 //! it. Afterwards no page tries for two seconds, so that waiting queries do not occupy all connections.
 
 use platform::clock::Clock;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 /// How long one page waits for all that it can do without.
-const PAGE_TIMEOUT: Duration = Duration::from_millis(500);
+const PAGE_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long no page tries after one has waited in vain.
 const PAUSE: Duration = Duration::from_secs(2);
 

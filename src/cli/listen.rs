@@ -73,7 +73,7 @@ impl Listen {
             bail!("--server is not a URL; write http://127.0.0.1:8080 or https://your-server.org");
         }
         // The developer names the receiver, so it may be anywhere on this machine or in this network.
-        let poster = Poster::new(AddressPolicy { allows_private: true })?;
+        let poster = Poster::new(AddressPolicy { allows_private: true });
         let client = reqwest::Client::builder()
             .tls_backend_preconfigured(platform::outbound::tls_config())
             .timeout(TIMEOUT)

@@ -2,8 +2,8 @@
 
 use crate::config::accent_color::AccentColor;
 use crate::config::raw::{
-    RawAccounts, RawConfig, RawDatabase, RawDisburse, RawGiving, RawImport, RawMail, RawOrigins, RawRecipient,
-    RawRedis, RawServe, RawSite, RawStripe, RawTelemetry,
+    RawAccounts, RawConfig, RawDatabase, RawDisburse, RawGiving, RawImport, RawMail, RawOrigins,
+    RawRecipient, RawRedis, RawServe, RawSite, RawStripe, RawTelemetry,
 };
 use crate::config::settings::{
     AdmissionSettings, AvailabilitySettings, Config, ImportSettings, LogSettings, SearchSettings,

@@ -48,7 +48,8 @@ const ATTACKS: [(&str, Attack); 10] = [
         )
     }),
     ("continue", |stream| {
-        repeat(stream, b"HTTP/1.1 100 Continue\r\n\r\n", Duration::from_millis(1))
+        let interim = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(1_000);
+        repeat(stream, &interim, Duration::ZERO)
     }),
     ("upgrade", |stream| {
         stream.write_all(

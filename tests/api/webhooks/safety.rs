@@ -115,7 +115,7 @@ async fn hostile_urls_are_refused_and_hostile_names_are_never_connected_to(world
             }
             Box::pin(async move { Ok(found) })
         });
-        let poster = Poster::with_lookup(policy, lookup).unwrap();
+        let poster = Poster::with_lookup(policy, lookup);
         for host in ["mixed.example", "hostile.example"] {
             let url = format!("http://{host}:{}/hook", partner.receiver.port);
             let posted = poster.post(&url, &[], "{}".to_owned()).await;

@@ -5,6 +5,7 @@
 //! proxies from the environment are not used.
 
 pub mod addresses;
+mod bounded_io;
 pub mod post;
 pub mod txt;
 

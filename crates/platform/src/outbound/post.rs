@@ -2,22 +2,36 @@
 //!
 //! Every connection is made to an address that was checked: the name is resolved once for it, and refused if any of its
 //! addresses is not admitted. A connection that is used again leads to the same address. Redirects are not followed, proxies
-//! from the environment are not used, and compressed responses are not accepted.
+//! from the environment are not used, and compressed responses are not accepted. What a server sends after a request is bounded
+//! before it is parsed, since hyper skips any number of interim responses.
 
 use super::addresses::AddressPolicy;
+use super::bounded_io::{BoundedIo, TooMuch};
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, RETRY_AFTER};
-use reqwest::redirect::Policy;
+use http_body_util::{BodyExt, Full};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::dns::Name;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use reqwest::Method;
+use reqwest::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, USER_AGENT,
+};
 use std::error::Error;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
+use std::vec;
 use thiserror::Error;
-use tokio::net::lookup_host;
+use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
+use tower::Service;
+use tower::util::MapResponse;
 
 /// How long a request may take, from the lookup of the name to the last byte of the response.
 pub const POST_TIMEOUT: Duration = Duration::from_secs(15);
@@ -25,6 +39,8 @@ pub const POST_TIMEOUT: Duration = Duration::from_secs(15);
 pub const MAX_HEAD_BYTES: usize = 1024;
 /// A longer response is an error. Until then, reading it lets the connection be used again.
 const MAX_RESPONSE_BYTES: usize = 64 * 1024;
+/// The same with its head, interim responses and what separates the parts of a body.
+const MAX_RECEIVED_BYTES: usize = 2 * MAX_RESPONSE_BYTES;
 /// How long a connection is kept for the next request, and how many to one server.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_IDLE_PER_HOST: usize = 8;
@@ -32,10 +48,15 @@ const MAX_IDLE_PER_HOST: usize = 8;
 /// Resolves a host name to its addresses.
 pub type Lookup = Arc<dyn Fn(String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> + Send + Sync>;
 
+type Connection = MaybeHttpsStream<TokioIo<TcpStream>>;
+type BoundedConnection = TokioIo<BoundedIo<TokioIo<Connection>>>;
+type Connector =
+    MapResponse<HttpsConnector<HttpConnector<CheckedResolver>>, fn(Connection) -> BoundedConnection>;
+
 /// Sends POST requests. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Poster {
-    client: reqwest::Client,
+    client: Client<Connector, Full<Bytes>>,
     resolver: CheckedResolver,
 }
 
@@ -82,26 +103,29 @@ pub enum PostError {
 }
 
 impl Poster {
-    pub fn new(policy: AddressPolicy) -> reqwest::Result<Poster> {
+    pub fn new(policy: AddressPolicy) -> Poster {
         Poster::with_lookup(policy, Arc::new(|host| Box::pin(look_up(host))))
     }
 
     /// Creates a poster that resolves names in another way.
-    pub fn with_lookup(policy: AddressPolicy, lookup: Lookup) -> reqwest::Result<Poster> {
+    pub fn with_lookup(policy: AddressPolicy, lookup: Lookup) -> Poster {
         let resolver = CheckedResolver { policy, lookup };
-        let client = reqwest::Client::builder()
-            .tls_backend_preconfigured(super::tls_config())
-            .dns_resolver(resolver.clone())
-            .no_proxy()
-            .redirect(Policy::none())
-            .http1_only()
-            .referer(false)
-            .user_agent("Causeway")
-            .timeout(POST_TIMEOUT)
+        let mut connector = HttpConnector::new_with_resolver(resolver.clone());
+        connector.enforce_http(false);
+        connector.set_nodelay(true);
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(super::tls_config())
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(connector);
+        let bound: fn(Connection) -> BoundedConnection =
+            |connection| TokioIo::new(BoundedIo::new(TokioIo::new(connection), MAX_RECEIVED_BYTES));
+        let client = Client::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
             .pool_idle_timeout(IDLE_TIMEOUT)
             .pool_max_idle_per_host(MAX_IDLE_PER_HOST)
-            .build()?;
-        Ok(Poster { client, resolver })
+            .build(MapResponse::new(connector, bound));
+        Poster { client, resolver }
     }
 
     /// Returns whether requests to this host would be sent now: it is an admitted address, or a name with admitted addresses.
@@ -128,46 +152,52 @@ impl Poster {
         if let Some(address) = parse_address(host) {
             self.resolver.admit(&[address])?;
         }
-        let mut sent = HeaderMap::new();
-        for (name, value) in headers {
-            let value = value.parse().map_err(|_| PostError::NotHttp)?;
-            sent.insert(HeaderName::from_static(name), value);
-        }
-        let request = self
-            .client
-            .post(url)
-            .headers(sent)
+        let mut request = http::Request::builder()
+            .method(Method::POST)
+            .uri(url.as_str())
+            .header(USER_AGENT, "Causeway")
             .header(CONTENT_TYPE, "application/json")
-            .header(ACCEPT_ENCODING, "identity")
-            .body(body);
-        timeout(POST_TIMEOUT, exchange(request))
+            .header(ACCEPT_ENCODING, "identity");
+        for (name, value) in headers {
+            request = request.header(*name, value);
+        }
+        let request = request.body(Full::from(body)).map_err(|_| PostError::NotHttp)?;
+        timeout(POST_TIMEOUT, self.exchange(request))
             .await
             .unwrap_or(Err(PostError::Timeout))
     }
-}
 
-async fn exchange(request: reqwest::RequestBuilder) -> Result<Answer, PostError> {
-    let mut response = request.send().await.map_err(|error| classify(&error))?;
-    let header = |name: HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
-    if header(CONTENT_ENCODING).is_some_and(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
-        return Err(PostError::Compressed);
-    }
-    let retry_after = header(RETRY_AFTER).map(str::to_owned);
-    let status = response.status().as_u16();
-    let (mut head, mut length) = (Vec::new(), 0);
-    while let Some(part) = response.chunk().await.map_err(|error| classify(&error))? {
-        length += part.len();
-        if length > MAX_RESPONSE_BYTES {
-            return Err(PostError::TooLong);
+    async fn exchange(&self, request: http::Request<Full<Bytes>>) -> Result<Answer, PostError> {
+        let response = self.client.request(request).await;
+        let mut response = response.map_err(|error| classify(&error, error.is_connect()))?;
+        let header = |name: HeaderName| {
+            let value = response.headers().get(name);
+            value.and_then(|value: &HeaderValue| value.to_str().ok())
+        };
+        if header(CONTENT_ENCODING).is_some_and(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
+            return Err(PostError::Compressed);
         }
-        let rest = MAX_HEAD_BYTES - head.len();
-        head.extend_from_slice(&part[..part.len().min(rest)]);
+        let retry_after = header(RETRY_AFTER).map(str::to_owned);
+        let status = response.status().as_u16();
+        let (mut head, mut length) = (Vec::new(), 0);
+        while let Some(frame) = response.body_mut().frame().await {
+            let frame = frame.map_err(|error| classify(&error, false))?;
+            let Ok(part) = frame.into_data() else {
+                continue;
+            };
+            length += part.len();
+            if length > MAX_RESPONSE_BYTES {
+                return Err(PostError::TooLong);
+            }
+            let rest = MAX_HEAD_BYTES - head.len();
+            head.extend_from_slice(&part[..part.len().min(rest)]);
+        }
+        Ok(Answer {
+            status,
+            retry_after,
+            head: to_text(&head),
+        })
     }
-    Ok(Answer {
-        status,
-        retry_after,
-        head: to_text(&head),
-    })
 }
 
 /// Converts the beginning of a body to text without control characters.
@@ -177,17 +207,20 @@ fn to_text(bytes: &[u8]) -> String {
     text.chars().map(plain).collect()
 }
 
-fn classify(error: &reqwest::Error) -> PostError {
-    let mut source = error.source();
+/// Finds why a request failed. Errors of the resolver and of the connection are the cause of one of the client.
+fn classify(error: &(dyn Error + 'static), is_connect: bool) -> PostError {
+    let mut source = Some(error);
     while let Some(cause) = source {
         if let Some(known) = cause.downcast_ref::<PostError>() {
             return *known;
         }
+        let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        if inner.and_then(|inner| inner.downcast_ref::<TooMuch>()).is_some() {
+            return PostError::TooLong;
+        }
         source = cause.source();
     }
-    if error.is_timeout() {
-        PostError::Timeout
-    } else if error.is_connect() {
+    if is_connect {
         PostError::Unreachable
     } else {
         PostError::NotHttp
@@ -221,13 +254,21 @@ impl CheckedResolver {
     }
 }
 
-impl Resolve for CheckedResolver {
-    fn resolve(&self, name: Name) -> Resolving {
+impl Service<Name> for CheckedResolver {
+    type Response = vec::IntoIter<SocketAddr>;
+    type Error = PostError;
+    type Future = BoxFuture<'static, Result<vec::IntoIter<SocketAddr>, PostError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), PostError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
         let (resolver, host) = (self.clone(), name.as_str().to_owned());
         Box::pin(async move {
-            let found = CheckedResolver::resolve(&resolver, host).await?;
-            let addresses: Addrs = Box::new(found.into_iter().map(|ip| SocketAddr::new(ip, 0)));
-            Ok(addresses)
+            let found = resolver.resolve(host).await?;
+            let addresses: Vec<_> = found.into_iter().map(|ip| SocketAddr::new(ip, 0)).collect();
+            Ok(addresses.into_iter())
         })
     }
 }
@@ -246,7 +287,7 @@ mod tests {
 
     fn poster(policy: AddressPolicy) -> Poster {
         crate::tls::install_provider();
-        Poster::new(policy).unwrap()
+        Poster::new(policy)
     }
 
     /// A server that sends the same bytes to everybody and then closes the connection, and counts who connected.
@@ -300,10 +341,12 @@ mod tests {
         let (port, _) = serve(redirect.into_bytes()).await;
         assert_eq!(post(port).await.unwrap().status, 307);
         assert_eq!(connections.load(Ordering::SeqCst), 0);
+        let interim = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100_000);
         let mut endless = b"HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n".to_vec();
         endless.resize(1 << 20, b'x');
         for (response, error) in [
             (endless, PostError::TooLong),
+            (interim, PostError::TooLong),
             (
                 b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n".to_vec(),
                 PostError::Compressed,
@@ -344,7 +387,7 @@ mod tests {
                 })
             })
         };
-        let poster = Poster::with_lookup(PUBLIC, flipping).unwrap();
+        let poster = Poster::with_lookup(PUBLIC, flipping);
         assert_eq!(poster.check_host("flips.example").await, Ok(()));
         for host in [
             "flips.example",
