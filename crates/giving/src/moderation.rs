@@ -52,7 +52,7 @@ impl Moderation<'_> {
                     "If you think that this is a mistake, contact us",
                     &format!("{}/contact", self.notices.notices.public_url),
                 );
-            let email = Email::new(to, "Your account was suspended", &text.into_string());
+            let email = Email::new(to, "Your account was suspended", text.into_string());
             (mailer, email)
         });
         let name = (account.id, account.username.as_str());

@@ -116,12 +116,11 @@ fn with_samples(text: &str) -> String {
         let sample = link
             .and_then(|link| link.split_once("]("))
             .and_then(|(title, file)| SampleView::find(file, title.trim_start_matches("Sample: "), 0));
-        match sample {
-            Some(sample) => out.push_str(&sample.to_markdown()),
-            None => {
-                out.push_str(line);
-                out.push('\n');
-            }
+        if let Some(sample) = sample {
+            out.push_str(&sample.to_markdown());
+        } else {
+            out.push_str(line);
+            out.push('\n');
         }
     }
     out

@@ -132,6 +132,8 @@ fn database() -> DatabaseSettings {
         connections: 2,
         acquire_timeout: Duration::from_secs(30),
         probe_timeout: Duration::from_secs(30),
+        statement_timeout: Duration::ZERO,
+        lock_timeout: Duration::ZERO,
     }
 }
 
