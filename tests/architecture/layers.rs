@@ -263,9 +263,15 @@ fn manifest_dependencies(manifest: &str) -> Vec<&str> {
 /// Returns a line for each dependency that the manifest of a crate may not have.
 fn manifest_violations(name: &str, manifest: &str) -> Vec<String> {
     let rank = |layer: &str| LAYERS.iter().position(|line| line.contains(&layer));
-    let forbidden = manifest_dependencies(manifest).into_iter().filter(|dependency| {
-        ROOT_ONLY.contains(dependency) || rank(dependency).is_some_and(|other| Some(other) >= rank(name))
-    });
+    // A folder of the root package may have the name of a library, such as `http`.
+    let crates = crate_names();
+    let is_above = |dependency: &str| {
+        crates.iter().any(|name| name == dependency)
+            && rank(dependency).is_some_and(|other| Some(other) >= rank(name))
+    };
+    let forbidden = manifest_dependencies(manifest)
+        .into_iter()
+        .filter(|dependency| ROOT_ONLY.contains(dependency) || is_above(dependency));
     forbidden
         .map(|dependency| format!("crates/{name} must not depend on {dependency}"))
         .collect()

@@ -6,7 +6,7 @@ use crate::world::World;
 use platform::db::Db;
 use serde_json::Value;
 use std::fs::{self, Permissions};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
@@ -257,7 +257,10 @@ fn a_foreign_program_on_a_port_is_named() {
         std::thread::spawn(move || {
             for stream in listener.incoming().take(2) {
                 let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi";
-                let _ = stream.unwrap().write_all(answer);
+                let mut stream = stream.unwrap();
+                // Closing a connection with unread bytes would reset it.
+                let _ = stream.read(&mut [0; 4096]);
+                let _ = stream.write_all(answer);
             }
         });
         let variables = [

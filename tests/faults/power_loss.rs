@@ -126,7 +126,7 @@ fn synced_at_responses(trace: &str) -> Vec<usize> {
 fn fundraisers(instance: &Instance, data: &Path, image: &PathBuf, log: &[u8]) -> u64 {
     let _ = fs::remove_dir_all(image);
     DirBuilder::new().mode(0o700).create(image).expect("a folder");
-    for file in ["causeway.db", "secret", "directory"] {
+    for file in ["causeway.db", "secret", "directory", "blobs"] {
         let copied = Command::new("cp")
             .arg("-r")
             .arg(data.join(file))

@@ -142,8 +142,9 @@ mod tests {
                 }
                 owns.push(own);
             }
+            let before = total;
             for own in &mut owns {
-                own.record_answer(2, &state(total, 0), false);
+                own.record_answer(2, &state(before, 0), false);
                 while own.share_left(3, limit, servers) > 0 {
                     own.count_alone(3);
                     total += 1;

@@ -26,7 +26,7 @@ use platform::data_folder;
 use platform::db::Db;
 use platform::ids::{AccountId, NonprofitId};
 use platform::mail::{Delivery, MailSettings, Mailer};
-use platform::money::{Cents, Weights};
+use platform::money::{Cents};
 use platform::public_url::PublicUrl;
 use platform::secret::StoreSecret;
 use platform::settings::{APPLICATION_NAME, DatabaseSettings};
@@ -49,10 +49,9 @@ const APPROVER: Actor = Actor::Account(AccountId(Uuid::from_u128(9)));
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// To one nonprofit, or shared by two.
+    /// To one nonprofit.
     Give {
         to: usize,
-        is_shared: bool,
         cents: i64,
     },
     Refund {
@@ -100,8 +99,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Mark::Void),
     ];
     prop_oneof![
-        8 => (0..NONPROFITS, any::<bool>(), 500..9_000_i64)
-            .prop_map(|(to, is_shared, cents)| Step::Give { to, is_shared, cents }),
+        8 => (0..NONPROFITS, 500..9_000_i64).prop_map(|(to, cents)| Step::Give { to, cents }),
         3 => (0..6_usize, 1..=100_i64).prop_map(|(gift, percent)| Step::Refund { gift, percent }),
         2 => (0..6_usize).prop_map(|gift| Step::Dispute { gift }),
         4 => (1..20_u32).prop_map(Step::Days),
@@ -309,24 +307,16 @@ impl Office {
         self.recorder.enter(movement).await.unwrap();
     }
 
-    async fn give(&mut self, to: usize, is_shared: bool, cents: i64) {
+    async fn give(&mut self, to: usize, cents: i64) {
         let id = format!("gift {}", self.gifts.len());
-        let nonprofits = if is_shared {
-            vec![nonprofit(to), nonprofit((to + 1) % NONPROFITS)]
-        } else {
-            vec![nonprofit(to)]
-        };
         let donation = NewDonation {
             source: label("test"),
             external_id: label(&id),
             mode: MODE,
             to: Recipient {
-                nonprofit: nonprofits[0],
+                nonprofit: nonprofit(to),
                 fundraiser: None,
-                beneficiaries: Beneficiaries {
-                    weights: Weights::equal(nonprofits.len()),
-                    nonprofits,
-                },
+                beneficiaries: Beneficiaries::single(nonprofit(to)),
             },
             amount: Cents::new(cents),
             donor: label("donor"),
@@ -372,7 +362,7 @@ impl Office {
     /// Does a step of the operators, or begins it and is killed.
     async fn act(&mut self, step: &Step, polls: Option<usize>) {
         match *step {
-            Step::Give { to, is_shared, cents } => self.give(to, is_shared, cents).await,
+            Step::Give { to, cents } => self.give(to, cents).await,
             Step::Refund { gift, percent } => {
                 let left = self.gifts.get(gift).map_or(0, |(_, left)| *left);
                 self.take_back(gift, left * percent / 100, false).await;

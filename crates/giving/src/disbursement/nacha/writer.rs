@@ -203,7 +203,7 @@ mod tests {
             field(2, 0, 54),
             "622021000021123456789        00001234563-1            "
         );
-        assert_eq!(field(2, 54, 76), "ETUDES CO TRES LONG NO");
+        assert_eq!(field(2, 54, 76), "ETUDES AND CO TRES LON");
         assert_eq!(field(2, 76, 94), "  0021000020000001");
         assert_eq!(field(3, 0, 39), "632011401533000042           0000001000");
         assert_eq!(
