@@ -152,9 +152,10 @@ const NOT_EXPLAINED: &[(&str, &str)] = &[
     ("giving/ledger/prefetch/store HEAD", "the start of a statement"),
 ];
 
-/// Tables with one row, or one for each server or topic.
+/// Tables with one row, or one for each server, topic or place of anchors.
 const SMALL_TABLES: &[&str] = &[
     "accepted_anchors",
+    "anchor_places",
     "event_sources",
     "ledger_anchor",
     "ledger_checkpoint",
