@@ -26,7 +26,7 @@ use platform::data_folder;
 use platform::db::Db;
 use platform::ids::{AccountId, NonprofitId};
 use platform::mail::{Delivery, MailSettings, Mailer};
-use platform::money::{Cents};
+use platform::money::Cents;
 use platform::public_url::PublicUrl;
 use platform::secret::StoreSecret;
 use platform::settings::{APPLICATION_NAME, DatabaseSettings};
@@ -43,7 +43,7 @@ const MODE: Mode = Mode::Live;
 const NONPROFITS: usize = 3;
 /// It is in no file of the IRS, so it cannot be paid.
 const INELIGIBLE: usize = 2;
-const DAY: Duration = Duration::from_secs(86_400);
+const DAY: Duration = Duration::from_hours(24);
 const PREPARER: Actor = Actor::Command;
 const APPROVER: Actor = Actor::Account(AccountId(Uuid::from_u128(9)));
 
