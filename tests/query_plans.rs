@@ -104,7 +104,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 const POSTGRES_EXCEPTIONS: &[(&str, &str)] = &[
     ("directory/history/imports/store LAST_OF", FEW_ROWS),
     ("directory/nonprofits/store LIST_PICTURES", IN_BACKGROUND),
-    ("giving/disbursement/audit/store LIST_OWED", BY_COMMAND),
     ("giving/fundraisers/store COUNT_HIDDEN", BY_OPERATOR),
     ("giving/fundraisers/store COUNT_IN_REVIEW", BY_OPERATOR),
     ("giving/checkout/store COUNT_TO_CHECK", ONLY_OPEN),
