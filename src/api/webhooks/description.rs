@@ -12,6 +12,7 @@ use utoipa::openapi::path::{
 };
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
+use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::{Content, HttpMethod, OpenApi, Ref, RefOr, Required, ResponseBuilder};
 
 /// The headers of every message.
@@ -68,6 +69,8 @@ fn item(kind: EventKind) -> PathItem {
         .description(Some(about))
         // Not the tag of the endpoints: generators would overwrite one group of functions with the other.
         .tag("events")
+        // A signature, not one of the keys that requests to this server have.
+        .security(SecurityRequirement::default())
         .request_body(Some(body));
     for (name, about) in HEADERS {
         let header = ParameterBuilder::new()
