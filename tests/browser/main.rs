@@ -16,6 +16,7 @@ mod checkout;
 mod combobox;
 mod dashboard_pages;
 mod developer_pages;
+mod disbursement;
 mod embeds;
 mod fundraiser_form;
 mod injection;

@@ -17,6 +17,7 @@ use causeway::http::refusal::refusal;
 use causeway::server::routes::router;
 use directory::nonprofits::ein::Ein;
 use giving::checkout::receipt::Donee;
+use giving::disbursement::AchSettings;
 use giving::ledger::entry::Mode;
 use giving::providers::Provider;
 use http_body_util::BodyExt;
@@ -104,6 +105,20 @@ impl Site {
     /// Starts a site that sends webhooks to this machine too.
     pub async fn start_with_private_webhooks() -> Site {
         Site::start_changed(|config| config.webhooks.allow_private = true).await
+    }
+
+    /// Starts a site in test mode that writes files for a bank.
+    pub async fn start_with_bank() -> Site {
+        Site::start_changed(|config| {
+            config.giving = Provider::Test;
+            config.disburse.ach = AchSettings {
+                destination: "091000019".to_owned(),
+                origin: "1530196605".to_owned(),
+                company_id: "1530196605".to_owned(),
+                company_name: "CAUSEWAY TEST".to_owned(),
+            };
+        })
+        .await
     }
 
     /// Starts a site whose donors pay at a simulator of Stripe.
