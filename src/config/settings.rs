@@ -8,6 +8,7 @@ use access::accounts::AccountSettings;
 use access::keys::Limits;
 use access::origins::settings::OriginSettings;
 use directory::DirectorySettings;
+use directory::eligibility::EligibilitySettings;
 use giving::books::FeesPaidBy;
 use giving::checkout::CheckoutSettings;
 use giving::checkout::amounts::AmountLimits;
@@ -71,6 +72,8 @@ pub struct Config {
     pub fee: Fee,
     /// Who pays the fees of Stripe.
     pub fees_paid_by: FeesPaidBy,
+    /// What a nonprofit needs to receive donations.
+    pub eligibility: EligibilitySettings,
     /// When nonprofits are paid, and how.
     pub disburse: DisburseSettings,
     /// Whether donors get an email with their yearly statement in January.

@@ -43,6 +43,7 @@ const SIGNED_IN: [(&str, &str); 32] = [
     ("operator-account", "/dashboard/operator/accounts/organizer"),
     ("operator-review", "/dashboard/operator/fundraisers"),
     ("operator-fundraisers", "/dashboard/operator/fundraisers?show=all"),
+    ("operator-eligibility", "/dashboard/operator/eligibility"),
     ("operator-reports", "/dashboard/operator/reports"),
     ("operator-donations", "/dashboard/operator/donations"),
     ("operator-webhooks", "/dashboard/operator/webhooks"),

@@ -43,6 +43,7 @@ const PAGES: [(&str, &str); 32] = [
     ("profile", "/american-red-cross"),
     ("profile-plain", "/aarp"),
     ("give-impossible", "/aarp/give"),
+    ("eligibility", "/american-red-cross/eligibility"),
     ("correct", "/american-red-cross/correct"),
     ("receipts", "/donations/receipts"),
     ("monthly-link", "/donations/monthly"),

@@ -6,6 +6,7 @@ mod accounts;
 mod bad_input;
 mod disburse;
 mod donation_export;
+mod eligibility;
 mod email_change;
 mod fundraiser_form;
 mod fundraisers;

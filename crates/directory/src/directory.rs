@@ -1,5 +1,6 @@
 //! The entry point to the directory: looks up nonprofits in the current view.
 
+use crate::eligibility::{self, EligibilitySettings, Standings};
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::identifier::{Identifier, IdentifierError};
@@ -10,7 +11,8 @@ use crate::snapshot::rules::rules;
 use crate::snapshot::sitemaps::Sitemaps;
 use crate::snapshot::view::{NonprofitRef, View};
 use arc_swap::{ArcSwap, ArcSwapOption};
-use platform::db::Db;
+use platform::clock::Clock;
+use platform::db::{Db, Tx};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
@@ -30,6 +32,9 @@ pub struct Directory {
     pub(super) causes: &'static Causes,
     /// Whether searches find kinds of nonprofits by meaning.
     pub(super) by_meaning: bool,
+    /// What a nonprofit needs to receive donations.
+    pub(super) eligibility: EligibilitySettings,
+    pub(super) clock: Clock,
     /// How servers that share the store share snapshots. `None` for a store on one machine.
     pub(super) sharing: Option<Sharing>,
     /// A checksum of everything besides the revision of the store that responses depend on.
@@ -71,6 +76,8 @@ impl Directory {
             folder: data.join("directory"),
             causes,
             by_meaning: true,
+            eligibility: EligibilitySettings::default(),
+            clock: Clock::default(),
             sharing: None,
             tag_seed: tag_seed.finalize(),
             view: ArcSwap::default(),
@@ -100,6 +107,29 @@ impl Directory {
         }
     }
 
+    /// Sets what a nonprofit needs to receive donations, and the clock by which lists grow old.
+    #[must_use]
+    pub fn with_eligibility(self, eligibility: EligibilitySettings, clock: Clock) -> Directory {
+        Directory {
+            eligibility,
+            clock,
+            ..self
+        }
+    }
+
+    /// Returns what a nonprofit needs to receive donations.
+    pub fn eligibility(&self) -> &EligibilitySettings {
+        &self.eligibility
+    }
+
+    /// Loads what the lists say about nonprofits, unless the current view has it.
+    pub(super) async fn load_standings(&self, tx: &mut Tx) -> sqlx::Result<Arc<Standings>> {
+        let current = Arc::clone(&self.view.load().standings);
+        eligibility::store::load(tx, self.eligibility, &current)
+            .await
+            .map(Arc::new)
+    }
+
     /// Returns whether a snapshot is open. Without one, searches find less, and lookups query the store.
     pub fn has_snapshot(&self) -> bool {
         self.view.load().snapshot.is_some()
@@ -125,8 +155,18 @@ impl Directory {
             let position = snapshot.position(identifier);
             return Ok(position.map(|position| NonprofitRef::Snapshot(view, position)));
         }
-        let found = store::find(&self.db, identifier, self.causes, record::to_vec).await?;
-        Ok(found.map(NonprofitRef::Store))
+        let Some(found) = store::find(&self.db, identifier, self.causes, record::to_vec).await? else {
+            return Ok(None);
+        };
+        let standings = self.load_standings(&mut self.db.view().await?).await?;
+        let made_at = self.clock.millis();
+        let view = View {
+            holds: standings.holds(made_at),
+            standings,
+            made_at,
+            ..View::default()
+        };
+        Ok(Some(NonprofitRef::Store(Arc::new(view), found)))
     }
 
     /// Finds the nonprofit that a text names: by its ID, its EIN as nine digits, or its current or a former slug, with

@@ -5,9 +5,9 @@ use crate::http::error::{Error, Result};
 use crate::site::find::find as find_nonprofit;
 use crate::site::fundraiser_links;
 use crate::web::{Layout, Section};
-use directory::NonprofitRef;
 use directory::nonprofits::identifier::Identifier;
 use directory::nonprofits::store as nonprofits;
+use directory::{Directory, NonprofitRef};
 use giving::checkout::Donation;
 use giving::fundraisers::{Fundraiser, store as fundraiser_store};
 use giving::providers::Provider;
@@ -74,8 +74,11 @@ impl Target {
                 Some(texts.off)
             } else if has_no_donee(app, account.as_deref()) {
                 Some(texts.not_possible)
+            } else if !fundraiser.is_active(app.clock.millis()) {
+                Some(texts.not_open)
             } else {
-                (!fundraiser.is_active(app.clock.millis())).then_some(texts.not_open)
+                let may_receive = may_receive(&app.directory, fundraiser).await?;
+                (!may_receive).then_some(texts.no_standing)
             },
             account,
         })
@@ -96,6 +99,18 @@ impl Target {
             }
         }
     }
+}
+
+/// Returns whether all nonprofits of a fundraiser may receive donations now.
+async fn may_receive(directory: &Directory, fundraiser: &Fundraiser) -> Result<bool> {
+    for (id, _) in &fundraiser.supported {
+        let found = directory.find(&Identifier::Id(*id)).await?;
+        let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
+        if !nonprofit.is_some_and(|nonprofit| nonprofit.is_disbursable()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Returns the nonprofit's own account at Stripe, if that is charged.

@@ -107,6 +107,7 @@ pub(crate) fn assemble<T>(
         is_website_filed: website.is_some_and(|(_, origin)| origin != Origin::Operator),
         logo,
         cover,
+        is_held: false,
         gone_at: stored.gone_at,
         prominence: prominence(&ProminenceFactors {
             revenue: typical_revenue.or(revenue),

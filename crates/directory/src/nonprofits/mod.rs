@@ -80,14 +80,18 @@ pub struct Nonprofit<'a> {
     pub gone_at: Option<i64>,
     /// The sort key of lists; see [`prominence`].
     pub prominence: u32,
+    /// Whether a list or an operator stops donations to it, whatever its record says; see
+    /// [`eligibility`](crate::eligibility).
+    pub is_held: bool,
 }
 
 impl<'a> Nonprofit<'a> {
-    /// Returns whether the nonprofit can receive donations. One that is no longer in the IRS files or whose tax exemption
-    /// was revoked cannot.
+    /// Returns whether the nonprofit can receive donations: whether its verdict is yes. One that is no longer in the IRS
+    /// files, whose tax exemption was revoked, or that a required list stops cannot.
     #[inline]
     pub fn is_disbursable(&self) -> bool {
-        self.gone_at.is_none()
+        !self.is_held
+            && self.gone_at.is_none()
             && !self.tax.is_revoked()
             && self.facts.is_some_and(|facts| facts.is_disbursable())
     }

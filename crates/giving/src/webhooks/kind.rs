@@ -19,13 +19,14 @@ pub enum EventKind {
     FundraiserShown,
     FundraiserGoalReached,
     NonprofitUpdated,
+    NonprofitEligibilityChanged,
     DirectoryUpdated,
     /// A test of one endpoint.
     Ping,
 }
 
 impl EventKind {
-    pub const ALL: [EventKind; 18] = [
+    pub const ALL: [EventKind; 19] = [
         EventKind::DonationSucceeded,
         EventKind::DonationRefunded,
         EventKind::DonationDisputed,
@@ -42,6 +43,7 @@ impl EventKind {
         EventKind::FundraiserShown,
         EventKind::FundraiserGoalReached,
         EventKind::NonprofitUpdated,
+        EventKind::NonprofitEligibilityChanged,
         EventKind::DirectoryUpdated,
         EventKind::Ping,
     ];
@@ -65,6 +67,7 @@ impl EventKind {
             EventKind::FundraiserShown => "fundraiser.shown",
             EventKind::FundraiserGoalReached => "fundraiser.goal_reached",
             EventKind::NonprofitUpdated => "nonprofit.updated",
+            EventKind::NonprofitEligibilityChanged => "nonprofit.eligibility_changed",
             EventKind::DirectoryUpdated => "directory.updated",
             EventKind::Ping => "ping",
         }

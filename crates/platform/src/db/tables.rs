@@ -75,6 +75,14 @@ pub const TABLES: &[&str] = &[
     "disbursement_files",
     "disbursement_position",
     "donor_statements",
+    "standing_entries",
+    "standing_files",
+    "standing_changes",
+    "eligibility_matches",
+    "eligibility_decisions",
+    "eligibility_history",
+    "eligibility_due",
+    "eligibility_version",
     "backups",
 ];
 

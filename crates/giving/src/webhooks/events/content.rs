@@ -33,7 +33,7 @@ pub enum Data {
     Donation(Box<DonationData>, Option<MovementData>),
     MonthlyGift(Box<MonthlyGiftData>),
     Fundraiser(Box<FundraiserData>),
-    Nonprofit(NonprofitData, Vec<String>),
+    Nonprofit(NonprofitData, Vec<String>, Option<(String, String)>),
     Directory(DirectoryData),
     Ping { endpoint: Option<Uuid> },
 }
@@ -200,11 +200,13 @@ impl Webhooks {
                 };
                 Data::MonthlyGift(Box::new(gift))
             }
-            EventKind::NonprofitUpdated => {
+            EventKind::NonprofitUpdated | EventKind::NonprofitEligibilityChanged => {
                 let Some(id) = event.nonprofit else {
                     return Ok(None);
                 };
-                Data::Nonprofit(self.nonprofit(id).await?, changed())
+                let text = |name: &str| detail[name].as_str().map(str::to_owned);
+                let verdicts = text("before").zip(text("after"));
+                Data::Nonprofit(self.nonprofit(id).await?, changed(), verdicts)
             }
             EventKind::DirectoryUpdated => Data::Directory(DirectoryData {
                 added: number("added"),
