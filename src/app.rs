@@ -39,6 +39,7 @@ use crate::app::urls::Urls;
 use crate::config::Config;
 use access::accounts::attempt_limiter::AttemptLimiter;
 use access::accounts::hashing::PasswordHasher;
+use access::claims::Claims;
 use access::keys::Limits;
 use access::keys::exposure::Exposures;
 use access::keys::ring::KeyRing;
@@ -591,6 +592,15 @@ impl App {
                 allows_private: settings.allows_private(&self.site.public_url),
             },
             dns_server: settings.dns_server,
+        }
+    }
+
+    /// Returns the parts of the state that claims of nonprofits use.
+    pub fn claims(&self) -> Claims<'_> {
+        Claims {
+            db: &self.db,
+            notices: self.notices(),
+            approve: self.config.claims.approve,
         }
     }
 

@@ -11,6 +11,8 @@ use crate::dashboard::operator::{
     nonprofit as operator_nonprofit, origins as operator_origins, payees as operator_payees,
     reports as operator_reports, search as operator_search, webhooks as operator_webhooks,
 };
+use crate::dashboard::nonprofits::{claim, edit as own_edit, invitations, members};
+use crate::dashboard::operator::claims as operator_claims;
 use crate::dashboard::origins;
 use crate::dashboard::{email_change, email_choices, reset, settings, sign_in, sign_in_code, two_factor};
 use crate::dashboard::{first_steps, keys};
@@ -81,6 +83,7 @@ pub fn pages(app: &App, description: &'static OpenApi) -> Router<App> {
         .route("/dashboard/pictures", post(Cost::LARGE, uploads::upload))
         .route("/dashboard/first-steps", get(first_steps::first_steps))
         .route("/dashboard/welcome", get(welcome::welcome))
+        .merge(own_nonprofits())
         .route("/dashboard/webhooks", get(webhooks::list))
         .route(
             "/dashboard/webhooks/new",
@@ -131,6 +134,44 @@ pub fn pages(app: &App, description: &'static OpenApi) -> Router<App> {
         )
         .layer(from_fn(flash::clear_shown))
         .layer(guard::csrf_layer(&app.config.public_url))
+}
+
+/// Returns the routes of the people who claim or run the page of a nonprofit.
+fn own_nonprofits() -> Router<App> {
+    Router::new()
+        .route("/{slug}/claim", upload_form(claim::new_page, claim::request))
+        .route("/dashboard/nonprofits", get(members::list))
+        .route(
+            "/dashboard/nonprofits/prove",
+            form(claim::prove_page, claim::prove),
+        )
+        .route("/dashboard/nonprofits/join", form(invitations::page, invitations::accept))
+        .route("/dashboard/nonprofits/claims/{id}", get(claim::claim))
+        .route(
+            "/dashboard/nonprofits/claims/{id}/check",
+            form(claim::claim, claim::check),
+        )
+        .route(
+            "/dashboard/nonprofits/claims/{id}/resend",
+            form(claim::claim, claim::resend),
+        )
+        .route(
+            "/dashboard/nonprofits/claims/{id}/withdraw",
+            form(claim::claim, claim::withdraw),
+        )
+        .route("/dashboard/nonprofits/{id}", get(members::manage))
+        .route(
+            "/dashboard/nonprofits/{id}/edit",
+            form(own_edit::page, own_edit::save),
+        )
+        .route(
+            "/dashboard/nonprofits/{id}/invite",
+            form(members::manage, invitations::send),
+        )
+        .route(
+            "/dashboard/nonprofits/{id}/withdraw-invitation",
+            form(members::manage, invitations::withdraw),
+        )
 }
 
 /// Returns the routes of signing in and of the settings of an account.
@@ -292,6 +333,19 @@ fn operator() -> Router<App> {
         .route(
             "/dashboard/operator/origins",
             form(operator_origins::list, operator_origins::allow),
+        )
+        .route("/dashboard/operator/claims", get(operator_claims::list))
+        .route(
+            "/dashboard/operator/claims/{id}/approve",
+            form(operator_claims::list, operator_claims::approve),
+        )
+        .route(
+            "/dashboard/operator/claims/{id}/end",
+            form(operator_claims::list, operator_claims::end),
+        )
+        .route(
+            "/dashboard/operator/claims/{id}/document",
+            get(operator_claims::document),
         )
         .route("/dashboard/operator/keys", get(operator_lists::all_keys))
         .route("/dashboard/operator/keys/{id}", get(operator_key::key))

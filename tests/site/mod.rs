@@ -20,7 +20,7 @@ pub mod media;
 mod media_on_s3;
 mod monthly;
 mod near;
-mod origins;
+pub mod origins;
 mod pages;
 mod partner_links;
 mod payment_links;

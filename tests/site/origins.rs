@@ -148,7 +148,7 @@ async fn an_origin_works_only_after_its_file_is_found(world: &World) {
 }
 
 /// A name server that has one TXT record for every name under `_causeway`.
-async fn serve_record(record: Arc<Mutex<String>>) -> SocketAddr {
+pub async fn serve_record(record: Arc<Mutex<String>>) -> SocketAddr {
     let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let address = socket.local_addr().unwrap();
     tokio::spawn(async move {

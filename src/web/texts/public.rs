@@ -235,6 +235,8 @@ texts! {
         from_publication_78: "IRS Publication 78",
         from_revocations: "IRS automatic revocation list",
         from_operator: "The operator of this site",
+        from_nonprofit: "The nonprofit, on {day}",
+        filed_instead: ". In the files: {value}",
         for_period: " for the period ending {period}",
         in_file: " ({file})",
         return_id: "return {id}",
@@ -284,6 +286,7 @@ texts! {
         card_several: "Fundraiser for {count} nonprofits",
     }
     give: GiveTexts {
+        nonprofit_writes: "{name} writes:",
         title: "Give to {name}",
         about: "Give online to {name}: choose an amount, and get a receipt for your records.",
         button: "Give",

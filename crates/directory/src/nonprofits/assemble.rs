@@ -104,7 +104,8 @@ pub(crate) fn assemble<T>(
         description_long,
         programs: &programs,
         website_url: website.map(|(url, _)| url),
-        is_website_filed: website.is_some_and(|(_, origin)| origin != Origin::Operator),
+        is_website_filed: website
+            .is_some_and(|(_, origin)| matches!(origin, Origin::Return | Origin::Epostcard)),
         logo,
         cover,
         gone_at: stored.gone_at,

@@ -18,6 +18,7 @@ pub mod lists;
 pub mod location;
 pub mod name;
 pub mod ntee;
+pub mod own_fields;
 pub(crate) mod position;
 pub(crate) mod precedence;
 pub mod prominence;
@@ -29,6 +30,7 @@ pub mod sources;
 pub mod store;
 pub mod tax_facts;
 pub(crate) mod tax_record;
+pub mod web_url;
 pub mod zip_codes;
 
 use cause_set::CauseSet;

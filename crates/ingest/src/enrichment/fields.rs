@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::change::Change;
 use crate::values;
-use crate::web_url::{is_data_url, is_web_url};
+use directory::nonprofits::web_url::{is_data_url, is_web_url};
 use directory::nonprofits::ein::Ein;
 
 const MAX_NAME_LENGTH: usize = 200;

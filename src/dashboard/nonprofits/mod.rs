@@ -1,0 +1,10 @@
+//! The nonprofits that people claim and run: the claim and its proof, who runs the page, invitations, and editing it.
+
+pub mod claim;
+pub mod edit;
+mod found;
+pub mod invitations;
+pub mod members;
+
+pub(in crate::dashboard) use claim::document_type;
+pub(in crate::dashboard) use found::{filed_domain, name_of};
