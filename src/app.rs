@@ -40,6 +40,7 @@ use crate::config::Config;
 use access::accounts::attempt_limiter::AttemptLimiter;
 use access::accounts::hashing::PasswordHasher;
 use access::claims::Claims;
+use access::claims::settings::WithoutConsent;
 use access::keys::Limits;
 use access::keys::exposure::Exposures;
 use access::keys::ring::KeyRing;
@@ -802,7 +803,8 @@ fn new_directory(config: &Config, db: &Db, store: Uuid, blobs: &Blobs) -> Direct
         config.public_url.as_bytes(),
         Causes::built_in(),
     )
-    .with_meaning(config.search.by_meaning);
+    .with_consent_required(config.claims.without_consent == WithoutConsent::Refuse)
+            .with_meaning(config.search.by_meaning);
     if config.database.url.is_none() {
         return directory;
     }

@@ -32,6 +32,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("access/accounts/two_factor/store LIST", BY_COMMAND),
     ("access/claims/store LIST_OPERATORS", RARE_CLAIM),
     ("access/claims/store COUNT_WAITING", ONLY_OPEN),
+    ("access/consents/store ALL", BY_OPERATOR),
     ("access/keys/store/mod ALL", AT_START),
     ("access/keys/store/mod EXPOSED_UNMAILED", IN_BACKGROUND),
     ("access/keys/store/mod LIMITS", AT_START),

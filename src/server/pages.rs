@@ -11,7 +11,7 @@ use crate::dashboard::operator::{
     nonprofit as operator_nonprofit, origins as operator_origins, payees as operator_payees,
     reports as operator_reports, search as operator_search, webhooks as operator_webhooks,
 };
-use crate::dashboard::nonprofits::{claim, edit as own_edit, invitations, members};
+use crate::dashboard::nonprofits::{claim, consent, edit as own_edit, invitations, members};
 use crate::dashboard::operator::claims as operator_claims;
 use crate::dashboard::origins;
 use crate::dashboard::{email_change, email_choices, reset, settings, sign_in, sign_in_code, two_factor};
@@ -163,6 +163,14 @@ fn own_nonprofits() -> Router<App> {
         .route(
             "/dashboard/nonprofits/{id}/edit",
             form(own_edit::page, own_edit::save),
+        )
+        .route(
+            "/dashboard/nonprofits/{id}/consent",
+            form(consent::consent_page, consent::consent),
+        )
+        .route(
+            "/dashboard/nonprofits/{id}/close",
+            form(consent::close_page, consent::close),
         )
         .route(
             "/dashboard/nonprofits/{id}/invite",
@@ -335,6 +343,14 @@ fn operator() -> Router<App> {
             form(operator_origins::list, operator_origins::allow),
         )
         .route("/dashboard/operator/claims", get(operator_claims::list))
+        .route(
+            "/dashboard/operator/claims/consents.csv",
+            heavy_get(operator_claims::consents),
+        )
+        .route(
+            "/dashboard/operator/claims/open-again",
+            form(operator_claims::list, operator_claims::open_again),
+        )
         .route(
             "/dashboard/operator/claims/{id}/approve",
             form(operator_claims::list, operator_claims::approve),

@@ -7,7 +7,7 @@ use crate::client::Client;
 use crate::site::origins::serve_record;
 use crate::wait::eventually;
 use crate::world::World;
-use access::claims::settings::Approval;
+use access::claims::settings::{Approval, WithoutConsent};
 use causeway::app::App;
 use causeway::config::Config;
 use std::net::SocketAddr;
@@ -23,6 +23,8 @@ on_both_databases!(
     an_invitation_works_once,
     a_document_is_read_by_operators_and_deleted,
     a_decision_needs_a_current_proof_and_a_second_factor,
+    a_nonprofit_stops_and_accepts_donations_at_once,
+    consents_are_kept_with_their_wording,
 );
 
 const CLAIM: &str = "/american-red-cross/claim";
@@ -561,5 +563,90 @@ async fn a_document_is_read_by_operators_and_deleted(world: &World) {
     assert_eq!(removed.await.unwrap(), 1);
     olga.sign_in(303, "olga", super::visitor::PASSWORD).await;
     olga.get(404, &document).await;
+    app.db.close().await;
+}
+
+async fn a_nonprofit_stops_and_accepts_donations_at_once(world: &World) {
+    world.load_demo().await;
+    let (app, client) = server(world, Approval::Operator, None).await;
+    let (clara, olga) = administrator(world, &client, "clara").await;
+    let new = "/dashboard/fundraisers/new";
+    let once = hidden(&clara.get(200, new).await.text(), "once");
+    let red_cross = client.get(200, "/v0.2/nonprofit/american-red-cross").await;
+    let id = red_cross.json["data"]["nonprofit"]["id"].as_str().unwrap().to_owned();
+    let fields = [("nonprofit", id.as_str()), ("title", "Spring run"), ("once", &once)];
+    clara.post(303, new, &fields).await;
+    let give = ["/american-red-cross/give", "/american-red-cross/f/spring-run/give"];
+    let is_open = async |path: &str| client.get_plain(200, path).await.text().contains("id=\"donate\"");
+    for path in give {
+        assert!(is_open(path).await, "{path}");
+    }
+    let close = format!("{}/close", manage_path(&clara).await);
+    olga.get(404, &close).await;
+    clara.post(303, &close, &[("reason", "We did not ask for <this>.")]).await;
+    clara.post(303, &close, &[("reason", "Again.")]).await;
+    for path in give {
+        let page = client.get_plain(200, path).await.text();
+        assert!(page.contains("cannot receive donations"), "{page}");
+        let donor = Visitor::with_client(&client);
+        let once = uuid::Uuid::now_v7().to_string();
+        donor.post(422, path, &[("amount", "25"), ("once", &once)]).await;
+    }
+    let page = client.get_plain(200, "/american-red-cross").await.text();
+    assert!(page.contains("does not want to receive donations here"), "{page}");
+    let details = client.get(200, "/v0.2/nonprofit/american-red-cross").await;
+    assert_eq!(details.json["data"]["nonprofit"]["isDisbursable"], false);
+    let seen = olga.get(200, OPERATOR).await.text();
+    assert!(seen.contains("We did not ask for &#60;this&#62;."), "{seen}");
+    clara.post(303, &close, &[("action", "open")]).await;
+    for path in give {
+        assert!(is_open(path).await, "{path}");
+    }
+    clara.post(303, &close, &[]).await;
+    let open = format!("{OPERATOR}/open-again");
+    olga.post(303, &open, &[("nonprofit", &id)]).await;
+    olga.post(303, &open, &[("nonprofit", &id)]).await;
+    app.refresh_directory().await.unwrap();
+    assert!(is_open(give[0]).await);
+    app.db.close().await;
+}
+
+async fn consents_are_kept_with_their_wording(world: &World) {
+    world.load_demo().await;
+    let (app, client) = server(world, Approval::Operator, None).await;
+    let (clara, olga) = administrator(world, &client, "clara").await;
+    let mut config = world.app.config.clone();
+    config.claims.without_consent = WithoutConsent::Refuse;
+    let strict = App::build_with_clock(config, world.app.clock.clone()).await.unwrap();
+    strict.refresh_directory().await.unwrap();
+    let strict_client = Client::new(&strict, &world.client.key);
+    let unreviewed = "has not consented to this page";
+    let page = strict_client.get_plain(200, "/american-red-cross").await.text();
+    assert!(page.contains(unreviewed) && page.contains("has not agreed"), "{page}");
+    let consent = format!("{}/consent", manage_path(&clara).await);
+    let form = clara.get(200, &consent).await.text();
+    assert!(form.contains("consents to a page on"), "{form}");
+    let officer = [("person", "Clara =Barton"), ("position", "President")];
+    clara.post(422, &consent, &officer).await;
+    let agreed = [officer[0], officer[1], ("authorized", "1")];
+    clara.post(303, &consent, &agreed).await;
+    clara.post(303, &consent, &agreed).await;
+    assert!(clara.get(200, &consent).await.text().contains("Given by Clara"));
+    strict.refresh_directory().await.unwrap();
+    let page = strict_client.get_plain(200, "/american-red-cross").await.text();
+    assert!(!page.contains(unreviewed), "{page}");
+    let give = strict_client.get_plain(200, "/american-red-cross/give").await.text();
+    assert!(give.contains("id=\"donate\""), "{give}");
+    clara.post(303, &consent, &[("action", "withdraw")]).await;
+    clara.post(303, &consent, &[("action", "withdraw")]).await;
+    strict.refresh_directory().await.unwrap();
+    let page = strict_client.get_plain(200, "/american-red-cross").await.text();
+    assert!(page.contains(unreviewed), "{page}");
+    let export = format!("{OPERATOR}/consents.csv");
+    clara.get(403, &export).await;
+    let export = olga.get(200, &export).await.text();
+    assert_eq!(export.lines().count(), 2, "{export}");
+    assert!(export.contains("\"Clara =Barton\",\"President\",\"clara\""), "{export}");
+    strict.db.close().await;
     app.db.close().await;
 }

@@ -16,9 +16,11 @@
 pub mod accounts;
 pub mod audit;
 pub mod claims;
+pub mod consents;
 pub mod keys;
 pub mod limits;
 pub mod notices;
 pub mod origins;
 pub mod sessions;
+pub mod takedowns;
 pub mod usage;

@@ -13,6 +13,7 @@ use crate::web::{Form, Layout, Page};
 use access::claims::store::{self, ClaimLink};
 use access::claims::{ClaimState, INVITATION_LIFETIME, Role};
 use access::sessions::SignedIn;
+use access::takedowns::store as takedowns;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -45,6 +46,8 @@ struct ManagePage {
     /// The claim of the person.
     claim_path: String,
     invitations: Vec<(ClaimLink, &'static str, RelativeTime)>,
+    /// Whether it receives no donations, at its own request.
+    is_closed: bool,
     /// Only for administrators.
     invite: Option<Form>,
 }
@@ -133,6 +136,7 @@ pub(super) async fn show(
                 (link, role, created)
             })
             .collect(),
+        is_closed: takedowns::find(&app.db, found.id).await?.is_some(),
         invite: is_administrator.then_some(form),
         layout: layout.with_menu(user, Tab::Nonprofits),
         found,

@@ -1,6 +1,7 @@
 //! The nonprofits that people claim and run: the claim and its proof, who runs the page, invitations, and editing it.
 
 pub mod claim;
+pub mod consent;
 pub mod edit;
 mod found;
 pub mod invitations;

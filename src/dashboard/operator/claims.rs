@@ -1,6 +1,7 @@
 //! The claims that wait for an operator.
 
 use crate::app::App;
+use crate::dashboard::csv::cell;
 use crate::dashboard::nonprofits::{document_type, filed_domain, name_of};
 use crate::dashboard::operator::list::{ListPage, PAGE_SIZE};
 use crate::dashboard::operator::nav::with_menu;
@@ -12,17 +13,26 @@ use crate::web::pager::Pager;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::{ClaimTexts, fill};
 use crate::web::{FormData, Layout, Page};
-use access::audit::Actor;
+use access::accounts::store as accounts;
+use access::audit::{self, Action, Actor};
 use access::claims::store::{self, Claim};
 use access::claims::{DecideOutcome, MAX_NOTE_CHARS, Proof};
+use access::consents::store as consents;
+use access::takedowns::{Takedown, store as takedown_store};
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
+use directory::nonprofits::own_fields::{OwnField, store as own_fields};
+use platform::clock::rfc3339;
+use platform::ids::NonprofitId;
+use std::fmt::Write;
 use uuid::Uuid;
 
 const LIST_PATH: &str = "/dashboard/operator/claims";
+const CONSENTS_HEADER: &str =
+    "nonprofit_id,nonprofit,officer,position,account,version,given_at,withdrawn_at,wording\r\n";
 
 #[derive(Template)]
 #[template(path = "dashboard/operator/claims.html")]
@@ -31,6 +41,8 @@ struct ClaimsPage {
     pager: Pager,
     error: Option<&'static str>,
     rows: Vec<Row>,
+    /// The nonprofits that receive no donations at their own request, with their names.
+    takedowns: Vec<(Takedown, String, RelativeTime)>,
 }
 
 /// A claim with what an operator has to know.
@@ -59,6 +71,7 @@ pub async fn list(
         pager,
         error: None,
         rows: rows(&app, &layout.t.claims, claims).await?,
+        takedowns: takedowns(&app).await?,
         layout: with_menu(&app, layout, &user).await?,
     };
     Ok(Page(page).into_response())
@@ -90,6 +103,7 @@ pub async fn approve(
         pager: list_page.pager(&layout, LIST_PATH, &[]),
         error: Some(error),
         rows: rows(&app, t, vec![claim]).await?,
+        takedowns: takedowns(&app).await?,
         layout: with_menu(&app, layout, &user).await?,
     };
     Ok((StatusCode::UNPROCESSABLE_ENTITY, Page(page)).into_response())
@@ -130,6 +144,57 @@ pub async fn document(
         (CACHE_CONTROL, "private, no-store".to_owned()),
     ];
     Ok((headers, content).into_response())
+}
+
+/// `GET /dashboard/operator/claims/consents.csv`: all consents, as a record for authorities.
+pub async fn consents(State(app): State<App>, Operator(_): Operator) -> Result<Response> {
+    let mut text = String::from(CONSENTS_HEADER);
+    for consent in consents::list(&app.db).await? {
+        let username = accounts::find_username(&app.db, consent.account).await?;
+        let withdrawn = consent.withdrawn_at.map(rfc3339).unwrap_or_default();
+        let _ = write!(
+            text,
+            "{},{},{},{},{},{},{},{withdrawn},{}\r\n",
+            consent.nonprofit,
+            cell(&name_of(&app, consent.nonprofit).await?),
+            cell(&consent.officer),
+            cell(&consent.position),
+            cell(&username.unwrap_or_default()),
+            cell(&consent.version),
+            rfc3339(consent.given_at),
+            cell(&consent.wording),
+        );
+    }
+    let headers = [
+        (CONTENT_TYPE, "text/csv; charset=utf-8"),
+        (CONTENT_DISPOSITION, "attachment; filename=\"consents.csv\""),
+    ];
+    Ok((headers, text).into_response())
+}
+
+/// `POST /dashboard/operator/claims/open-again`: lets a nonprofit receive donations again.
+pub async fn open_again(State(app): State<App>, Operator(user): Operator, data: FormData) -> Result<Response> {
+    let id = Uuid::try_parse(data.text("nonprofit")).map_err(|_| Error::NotFound)?;
+    let (id, now) = (NonprofitId(id), app.clock.millis());
+    let mut tx = app.db.write().await?;
+    if !takedown_store::end(&mut tx, id, user.account, now).await? {
+        return Ok(Flash::AlreadyDone.redirect(&app.site.public_url, LIST_PATH));
+    }
+    own_fields::change(&mut tx, id, &[(OwnField::Closed, None)], user.account, now).await?;
+    let action = Action::new(Actor::Account(user.account), "takedown end", &id.to_string(), "");
+    audit::store::record(&mut tx, &action, now).await?;
+    tx.commit().await?;
+    Ok(Flash::ClaimDecided.redirect(&app.site.public_url, LIST_PATH))
+}
+
+async fn takedowns(app: &App) -> Result<Vec<(Takedown, String, RelativeTime)>> {
+    let mut named = Vec::new();
+    for takedown in takedown_store::list(&app.db).await? {
+        let name = name_of(app, takedown.nonprofit).await?;
+        let created = RelativeTime::new(takedown.created_at, app.clock.millis());
+        named.push((takedown, name, created));
+    }
+    Ok(named)
 }
 
 async fn find(app: &App, id: &str) -> Result<Claim> {

@@ -4,6 +4,7 @@ use super::aliases::{common_names, typical_revenue};
 use super::cause_set::CauseSet;
 use super::causes::Causes;
 use super::ntee::Ntee;
+use super::own_fields::OwnField;
 use super::precedence::{Origin, Statements};
 use super::prominence::{ProminenceFactors, prominence};
 use super::rows::{NonprofitRow, Profile};
@@ -108,6 +109,8 @@ pub(crate) fn assemble<T>(
             .is_some_and(|(_, origin)| matches!(origin, Origin::Return | Origin::Epostcard)),
         logo,
         cover,
+        has_consented: stated.is_own(OwnField::Consent),
+        is_closed: stated.is_own(OwnField::Closed),
         gone_at: stored.gone_at,
         prominence: prominence(&ProminenceFactors {
             revenue: typical_revenue.or(revenue),

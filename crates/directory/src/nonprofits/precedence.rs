@@ -60,10 +60,7 @@ impl<'a> Statements<'a> {
 
     /// Returns the origin of a field of the profile.
     pub(crate) fn profile_origin(&self, own: OwnField) -> Origin {
-        match self.profile {
-            Some(profile) if profile.own.contains(own) => Origin::Nonprofit,
-            _ => Origin::Operator,
-        }
+        if self.is_own(own) { Origin::Nonprofit } else { Origin::Operator }
     }
 
     /// Returns the origin of what the filing says.
@@ -125,9 +122,14 @@ impl<'a> Statements<'a> {
             OwnField::Causes => self.by_either(field, |profile| &profile.causes),
             OwnField::Logo => self.by_either(field, |profile| &profile.logo),
             OwnField::Cover => self.by_either(field, |profile| &profile.cover),
-            OwnField::Thanks => None,
+            OwnField::Thanks | OwnField::Consent | OwnField::Closed => None,
         };
         text.map(|(text, _)| text.to_owned())
+    }
+
+    /// Returns whether the nonprofit itself states something.
+    pub(crate) fn is_own(&self, field: OwnField) -> bool {
+        self.profile.is_some_and(|profile| profile.own.contains(field))
     }
 
     /// Returns the latest revenue known, in dollars: that of the return, unless the master file has one of a later period

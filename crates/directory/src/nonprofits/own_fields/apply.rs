@@ -13,6 +13,10 @@ pub(super) fn apply(profile: &mut Profile, own: OwnValue) {
         OwnField::Logo => &mut profile.logo,
         OwnField::Cover => &mut profile.cover,
         OwnField::Thanks => return,
+        OwnField::Consent | OwnField::Closed => {
+            profile.own.insert(own.field);
+            return;
+        }
     };
     *field = Some(own.value);
     profile.own.insert(own.field);

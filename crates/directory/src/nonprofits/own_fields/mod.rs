@@ -21,10 +21,14 @@ pub enum OwnField {
     Cover,
     /// What donors read after a donation. It is not part of the profile.
     Thanks,
+    /// It consents to be listed and to receive donations through this site.
+    Consent,
+    /// It receives no donations, at its own request.
+    Closed,
 }
 
 impl OwnField {
-    pub(crate) const ALL: [OwnField; 7] = [
+    pub(crate) const ALL: [OwnField; 9] = [
         OwnField::Description,
         OwnField::Mission,
         OwnField::Website,
@@ -32,6 +36,8 @@ impl OwnField {
         OwnField::Logo,
         OwnField::Cover,
         OwnField::Thanks,
+        OwnField::Consent,
+        OwnField::Closed,
     ];
 
     /// Its name in the database and in forms.
@@ -44,6 +50,8 @@ impl OwnField {
             OwnField::Logo => "logo",
             OwnField::Cover => "cover",
             OwnField::Thanks => "thanks",
+            OwnField::Consent => "consent",
+            OwnField::Closed => "closed",
         }
     }
 
@@ -57,14 +65,19 @@ impl OwnField {
             OwnField::Description => 300,
             OwnField::Mission => 5_000,
             OwnField::Thanks => 1_000,
-            OwnField::Website | OwnField::Causes | OwnField::Logo | OwnField::Cover => 2_000,
+            OwnField::Website
+            | OwnField::Causes
+            | OwnField::Logo
+            | OwnField::Cover
+            | OwnField::Consent
+            | OwnField::Closed => 2_000,
         }
     }
 }
 
 /// The fields of a profile that come from the nonprofit itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OwnFields(u8);
+pub struct OwnFields(u16);
 
 impl OwnFields {
     pub(crate) fn contains(self, field: OwnField) -> bool {
