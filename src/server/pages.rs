@@ -449,6 +449,7 @@ fn public() -> Router<App> {
         .route("/contact", get(legal::contact))
         .route("/privacy", get(legal::privacy))
         .route("/terms", get(legal::terms))
+        .route("/accessibility", get(legal::accessibility))
         .route("/causes", get(causes::causes))
         .route("/causes/{cause}", get(causes::cause))
         .route("/{slug}", get(profile::profile))

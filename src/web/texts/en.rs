@@ -23,6 +23,7 @@ texts! {
         contact: "Contact",
         privacy: "Privacy",
         terms: "Terms",
+        accessibility: "Accessibility",
         run_by: "Run by {operator}.",
         footer: "Information comes from public IRS records and from the people who maintain this directory.",
         form_errors: "Please fix the following:",
