@@ -3,14 +3,16 @@
 use super::claim::LIST_PATH;
 use super::found::Found;
 use crate::app::App;
+use crate::dashboard::uploads;
 use crate::http::error::{Error, Result};
 use crate::http::params::PathText;
 use crate::web::flash::Flash;
 use crate::web::form::Choice;
+use crate::web::form::picture::{PictureInput, REMOVE};
 use crate::web::form_page::FormPage;
 use crate::web::layout::Tab;
 use crate::web::texts::{ClaimTexts, fill};
-use crate::web::{Field, Form, FormData, Layout};
+use crate::web::{Field, Form, FormData, Layout, UploadForm};
 use access::audit::{self, Action, Actor};
 use access::claims::store;
 use access::sessions::SignedIn;
@@ -84,8 +86,112 @@ pub async fn save(
     Ok(flash.redirect(&app.site.public_url, &format!("{LIST_PATH}/{}", found.id)))
 }
 
+/// `GET /dashboard/nonprofits/{id}/logo`
+pub async fn logo_page(
+    app: State<App>,
+    user: SignedIn,
+    layout: Layout,
+    id: PathText,
+) -> Result<Response> {
+    picture_page(app, user, layout, id, OwnField::Logo).await
+}
+
+/// `POST /dashboard/nonprofits/{id}/logo`
+pub async fn save_logo(
+    app: State<App>,
+    user: SignedIn,
+    layout: Layout,
+    id: PathText,
+    upload: UploadForm,
+) -> Result<Response> {
+    save_picture(app, user, layout, id, upload, OwnField::Logo).await
+}
+
+/// `GET /dashboard/nonprofits/{id}/cover`
+pub async fn cover_page(
+    app: State<App>,
+    user: SignedIn,
+    layout: Layout,
+    id: PathText,
+) -> Result<Response> {
+    picture_page(app, user, layout, id, OwnField::Cover).await
+}
+
+/// `POST /dashboard/nonprofits/{id}/cover`
+pub async fn save_cover(
+    app: State<App>,
+    user: SignedIn,
+    layout: Layout,
+    id: PathText,
+    upload: UploadForm,
+) -> Result<Response> {
+    save_picture(app, user, layout, id, upload, OwnField::Cover).await
+}
+
+async fn picture_page(
+    State(app): State<App>,
+    user: SignedIn,
+    layout: Layout,
+    PathText(id): PathText,
+    field: OwnField,
+) -> Result<Response> {
+    let (found, _) = Found::run_by(&app, &user, &id).await?;
+    let form = picture_form(&layout, &found, field, &list(&app, &found).await?);
+    Ok(picture_form_page(&user, layout, &found, field, form).into_response())
+}
+
+async fn save_picture(
+    State(app): State<App>,
+    user: SignedIn,
+    layout: Layout,
+    PathText(id): PathText,
+    UploadForm { mut data, file, .. }: UploadForm,
+    field: OwnField,
+) -> Result<Response> {
+    let (found, _) = Found::run_by(&app, &user, &id).await?;
+    let fields = list(&app, &found).await?;
+    let mut form = picture_form(&layout, &found, field, &fields).with_values(&data);
+    let picture = uploads::take(&app, &user, &mut form, &mut data, file, &layout.f.picture).await?;
+    if form.has_errors() {
+        return Ok(picture_form_page(&user, layout, &found, field, form).invalid());
+    }
+    let is_removed = data.find(REMOVE).is_some();
+    let flash = match picture.as_deref().filter(|_| !is_removed) {
+        None if !is_removed => Flash::AlreadyDone,
+        picture if change(&app, &user, &found, &[(field, picture)]).await? => Flash::PageChanged,
+        _ => Flash::AlreadyDone,
+    };
+    Ok(flash.redirect(&app.site.public_url, &format!("{LIST_PATH}/{}", found.id)))
+}
+
+fn picture_form(layout: &Layout, found: &Found, field: OwnField, fields: &[EditableField]) -> Form {
+    let t = &layout.t.claims;
+    let own = fields.iter().find(|other| other.field == field).and_then(|other| other.own.as_ref());
+    let label = if field == OwnField::Logo { t.logo } else { t.cover };
+    let picture = PictureInput::new(label, layout.f.organizer.picture_hint, uploads::PATH)
+        .current(own.map(|own| own.value.as_str()));
+    let action = format!("{LIST_PATH}/{}/{}", found.id, field.as_str());
+    Form::new(action, t.save, vec![Field::picture(label, picture)])
+}
+
+fn picture_form_page(
+    user: &SignedIn,
+    layout: Layout,
+    found: &Found,
+    field: OwnField,
+    form: Form,
+) -> FormPage {
+    let t = &layout.t.claims;
+    let title = if field == OwnField::Logo { t.logo_title } else { t.cover_title };
+    let title = fill(title, &[("name", &found.name)]);
+    FormPage::new(layout.with_menu(user, Tab::Nonprofits), title, form)
+        .script("fundraiser-form.js")
+        .lead(t.picture_lead)
+        .link(format!("{LIST_PATH}/{}", found.id), t.back_to_nonprofit)
+}
+
 /// Changes fields in one transaction, if the person still runs the page, with an audit entry.
-pub(super) async fn change(
+async fn change(
     app: &App,
     user: &SignedIn,
     found: &Found,
@@ -169,5 +275,5 @@ fn form_page(user: &SignedIn, layout: Layout, found: &Found, form: Form) -> Form
     let title = fill(t.edit_title, &[("name", &found.name)]);
     FormPage::new(layout.with_menu(user, Tab::Nonprofits), title, form)
         .lead(t.edit_lead)
-        .link(format!("{LIST_PATH}/{}", found.id), t.your_claims)
+        .link(format!("{LIST_PATH}/{}", found.id), t.back_to_nonprofit)
 }

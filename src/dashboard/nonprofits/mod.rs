@@ -2,6 +2,7 @@
 
 pub mod claim;
 pub mod consent;
+pub mod donations;
 pub mod edit;
 mod found;
 pub mod invitations;
