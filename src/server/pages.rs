@@ -11,7 +11,7 @@ use crate::dashboard::operator::{
     nonprofit as operator_nonprofit, origins as operator_origins, payees as operator_payees,
     reports as operator_reports, search as operator_search, webhooks as operator_webhooks,
 };
-use crate::dashboard::nonprofits::{claim, consent, donations as own_donations, edit as own_edit, invitations, members};
+use crate::dashboard::nonprofits::{claim, consent, donations as own_donations, edit as own_edit, fundraisers as nonprofit_fundraisers, invitations, members};
 use crate::dashboard::operator::claims as operator_claims;
 use crate::dashboard::origins;
 use crate::dashboard::{email_change, email_choices, reset, settings, sign_in, sign_in_code, two_factor};
@@ -165,6 +165,10 @@ fn own_nonprofits() -> Router<App> {
             form(own_edit::page, own_edit::save),
         )
         .route("/dashboard/nonprofits/{id}/donations", get(own_donations::list))
+        .route(
+            "/dashboard/nonprofits/{id}/fundraisers",
+            form(nonprofit_fundraisers::list, nonprofit_fundraisers::decide),
+        )
         .route(
             "/dashboard/nonprofits/{id}/logo",
             upload_form(own_edit::logo_page, own_edit::save_logo),

@@ -98,6 +98,7 @@ flashes! {
     LinkSent = link_sent,
     InvitationSent = invitation_sent,
     InvitationWithdrawn = invitation_withdrawn,
+    FundraiserDecided = fundraiser_decided,
     PageChanged = page_changed,
     AlreadyDone = already_done,
 }

@@ -4,6 +4,7 @@ use super::operator::operator;
 use super::two_factor::enable;
 use super::visitor::{Visitor, between, emails, hidden, link};
 use crate::client::Client;
+use crate::site::media::picture_file;
 use crate::site::origins::serve_record;
 use crate::wait::eventually;
 use crate::world::World;
@@ -25,6 +26,8 @@ on_both_databases!(
     a_decision_needs_a_current_proof_and_a_second_factor,
     a_nonprofit_stops_and_accepts_donations_at_once,
     consents_are_kept_with_their_wording,
+    a_nonprofit_approves_and_declines_fundraisers,
+    donations_and_pictures_are_for_those_who_run_the_page,
 );
 
 const CLAIM: &str = "/american-red-cross/claim";
@@ -648,5 +651,97 @@ async fn consents_are_kept_with_their_wording(world: &World) {
     assert_eq!(export.lines().count(), 2, "{export}");
     assert!(export.contains("\"Clara =Barton\",\"President\",\"clara\""), "{export}");
     strict.db.close().await;
+    app.db.close().await;
+}
+
+/// Creates a fundraiser for the Red Cross and returns its path on the dashboard.
+async fn create_fundraiser(visitor: &Visitor, expected: u16, title: &str) -> String {
+    let new = "/dashboard/fundraisers/new";
+    let once = hidden(&visitor.get(200, new).await.text(), "once");
+    let red_cross = crate::api::fundraisers::RED_CROSS;
+    let fields = [("nonprofit", red_cross), ("title", title), ("once", &once)];
+    visitor.post(expected, new, &fields).await;
+    once
+}
+
+async fn a_nonprofit_approves_and_declines_fundraisers(world: &World) {
+    world.load_demo().await;
+    let (app, client) = server(world, Approval::Operator, None).await;
+    let (clara, _) = administrator(world, &client, "clara").await;
+    let page = format!("{}/fundraisers", manage_path(&clara).await);
+    let grace = Visitor::with_client(&client);
+    grace.sign_up("grace").await;
+    let open = create_fundraiser(&grace, 303, "Open run").await;
+    clara.post(303, &page, &[("rule", "approve")]).await;
+    let waiting = create_fundraiser(&grace, 303, "Waiting run").await;
+    let other = create_fundraiser(&grace, 303, "Other run").await;
+    let path = |slug: &str| format!("/american-red-cross/f/{slug}");
+    client.get_plain(200, &path("open-run")).await;
+    client.get_plain(404, &path("waiting-run")).await;
+    grace.post(404, &page, &[("fundraiser", &waiting), ("action", "approve")]).await;
+    let list = clara.get(200, &page).await.text();
+    assert!(list.contains("Waiting run") && list.contains("Other run"), "{list}");
+    let decide = async |id: &str, action: &str| {
+        clara.post(303, &page, &[("fundraiser", id), ("action", action)]).await;
+    };
+    decide(&waiting, "approve").await;
+    client.get_plain(200, &path("waiting-run")).await;
+    decide(&other, "decline").await;
+    client.get_plain(404, &path("other-run")).await;
+    let seen = grace.get(200, &format!("/dashboard/fundraisers/{other}")).await.text();
+    assert!(seen.contains("The nonprofit declined it."), "{seen}");
+    // What an operator has hidden stays hidden.
+    world.execute("update fundraisers set hidden_at = 1, hidden_reason = 'Spam' where title = 'Open run'").await;
+    decide(&open, "approve").await;
+    assert_eq!(
+        world.texts("select hidden_reason from fundraisers where title = 'Open run'").await,
+        ["Spam"]
+    );
+    clara.post(303, &page, &[("rule", "decline")]).await;
+    clara.post(400, &page, &[("rule", "nonsense")]).await;
+    create_fundraiser(&grace, 422, "Declined run").await;
+    decide(&waiting, "decline").await;
+    client.get_plain(404, &path("waiting-run")).await;
+    clara.post(303, &page, &[("rule", "open")]).await;
+    create_fundraiser(&grace, 303, "Last run").await;
+    client.get_plain(200, &path("last-run")).await;
+    app.db.close().await;
+}
+
+async fn donations_and_pictures_are_for_those_who_run_the_page(world: &World) {
+    world.load_demo().await;
+    let (app, client) = server(world, Approval::Operator, None).await;
+    let (clara, olga) = administrator(world, &client, "clara").await;
+    let manage = manage_path(&clara).await;
+    let give = "/american-red-cross/give";
+    for (name, share) in [("Ada Open", "yes"), ("Secret Ben", "no")] {
+        let donor = Visitor::with_client(&client);
+        let once = hidden(&donor.get(200, give).await.text(), "once");
+        let email = format!("{}@example.org", &name[..3]);
+        let fields = [
+            ("amount", "25"),
+            ("name", name),
+            ("email", &email),
+            ("share_contact", share),
+            ("once", &once),
+        ];
+        let pay = donor.post(303, give, &fields).await.header("location").to_owned();
+        donor.post(303, &pay, &[("card", "4242 4242 4242 4242")]).await;
+    }
+    let donations = format!("{manage}/donations");
+    olga.get(404, &donations).await;
+    let page = clara.get(200, &donations).await.text();
+    assert!(page.contains("Ada Open") && page.matches("$25").count() >= 2, "{page}");
+    assert!(!page.contains("Secret Ben") && page.contains("Anonymous"), "{page}");
+    let logo = format!("{manage}/logo");
+    clara.upload(422, &logo, &[], Some(b"no picture")).await;
+    clara.upload(303, &logo, &[], Some(&picture_file(7, 64, 64))).await;
+    let hosted = world.texts("select value from own_fields where field = 'logo'").await;
+    app.refresh_directory().await.unwrap();
+    let details = client.get(200, "/v0.2/nonprofit/american-red-cross").await;
+    assert_eq!(details.json["data"]["nonprofit"]["logoHostedId"], hosted[0]);
+    client.get_plain(200, &format!("/media/{}", hosted[0])).await;
+    clara.upload(303, &logo, &[("remove_picture", "1")], None).await;
+    assert!(world.texts("select value from own_fields").await.is_empty());
     app.db.close().await;
 }

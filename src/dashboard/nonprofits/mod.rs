@@ -5,6 +5,7 @@ pub mod consent;
 pub mod donations;
 pub mod edit;
 mod found;
+pub mod fundraisers;
 pub mod invitations;
 pub mod members;
 
