@@ -4,8 +4,8 @@ use super::operator::operator;
 use super::two_factor::enable;
 use super::visitor::{Visitor, between, emails, hidden, link};
 use crate::client::Client;
+use crate::dns::serve_record;
 use crate::site::media::picture_file;
-use crate::site::origins::serve_record;
 use crate::wait::eventually;
 use crate::world::World;
 use access::claims::settings::{Approval, WithoutConsent};
@@ -698,7 +698,7 @@ async fn a_nonprofit_approves_and_declines_fundraisers(world: &World) {
         ["Spam"]
     );
     clara.post(303, &page, &[("rule", "decline")]).await;
-    clara.post(400, &page, &[("rule", "nonsense")]).await;
+    clara.post(404, &page, &[("rule", "nonsense")]).await;
     create_fundraiser(&grace, 422, "Declined run").await;
     decide(&waiting, "decline").await;
     client.get_plain(404, &path("waiting-run")).await;

@@ -20,7 +20,7 @@ pub mod media;
 mod media_on_s3;
 mod monthly;
 mod near;
-pub mod origins;
+mod origins;
 mod pages;
 mod partner_links;
 mod payment_links;

@@ -109,7 +109,7 @@ async fn decide_one(app: &App, user: &SignedIn, found: &Found, id: &str, action:
 }
 
 async fn set_rule(app: &App, user: &SignedIn, found: &Found, name: &str) -> Result<bool> {
-    let rule = NonprofitRule::find(name).ok_or(Error::NotAForm)?;
+    let rule = NonprofitRule::find(name).ok_or(Error::NotFound)?;
     let now = app.clock.millis();
     let mut tx = app.db.write().await?;
     if claims::find_role_in(&mut tx, found.id, user.account).await? != Some(Role::Administrator) {
