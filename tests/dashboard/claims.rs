@@ -733,6 +733,9 @@ async fn donations_and_pictures_are_for_those_who_run_the_page(world: &World) {
     let page = clara.get(200, &donations).await.text();
     assert!(page.contains("Ada Open") && page.matches("$25").count() >= 2, "{page}");
     assert!(!page.contains("Secret Ben") && page.contains("Anonymous"), "{page}");
+    while app.fan_out_events().await.unwrap() {}
+    let events = "select e.kind from events e join accounts a on a.id = e.account_id where a.username = 'clara'";
+    assert_eq!(world.texts(events).await, ["donation.succeeded", "donation.succeeded"]);
     let logo = format!("{manage}/logo");
     clara.upload(422, &logo, &[], Some(b"no picture")).await;
     clara.upload(303, &logo, &[], Some(&picture_file(7, 64, 64))).await;
