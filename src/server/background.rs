@@ -172,10 +172,15 @@ async fn count_servers(app: &App) {
         return;
     }
     let mut ticks = every(COUNT_SERVERS_INTERVAL);
+    let mut last = 1;
     loop {
         ticks.tick().await;
         if let Ok(others) = app.db.count_other_servers().await {
-            app.set_servers(u32::try_from(others).unwrap_or(0) + 1);
+            let servers = u32::try_from(others).unwrap_or(0) + 1;
+            app.set_servers(servers);
+            if std::mem::replace(&mut last, servers) != servers {
+                tracing::info!("{servers} servers share their limits");
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ mod claims;
 mod combobox;
 mod dashboard_pages;
 mod developer_pages;
+mod disbursement;
 #[path = "../dns.rs"]
 mod dns;
 mod embeds;

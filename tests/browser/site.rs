@@ -17,6 +17,7 @@ use causeway::http::refusal::refusal;
 use causeway::server::routes::router;
 use directory::nonprofits::ein::Ein;
 use giving::checkout::receipt::Donee;
+use giving::disbursement::AchSettings;
 use giving::ledger::entry::Mode;
 use giving::providers::Provider;
 use http_body_util::BodyExt;
@@ -110,6 +111,20 @@ impl Site {
     /// Starts a site that looks for proofs of domains at a name server.
     pub async fn start_with_dns(server: SocketAddr) -> Site {
         Site::start_changed(|config| config.origins.dns_server = Some(server)).await
+    }
+
+    /// Starts a site in test mode that writes files for a bank.
+    pub async fn start_with_bank() -> Site {
+        Site::start_changed(|config| {
+            config.giving = Provider::Test;
+            config.disburse.ach = AchSettings {
+                destination: "091000019".to_owned(),
+                origin: "1530196605".to_owned(),
+                company_id: "1530196605".to_owned(),
+                company_name: "CAUSEWAY TEST".to_owned(),
+            };
+        })
+        .await
     }
 
     /// Starts a site whose donors pay at a simulator of Stripe.

@@ -8,12 +8,15 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// Larger than a part of an upload in parts.
 const LARGE: usize = 9 << 20;
 const BLOBS: usize = 120;
+/// Longer than a server needs on any machine to find that it cannot use a blob store.
+const MAX_START: Duration = Duration::from_mins(5);
 
 #[test]
 fn blobs_are_copied_to_a_bucket_and_back() {
@@ -138,12 +141,6 @@ fn a_server_refuses_a_blob_store_that_ignores_conditional_writes() {
 
 #[test]
 fn a_server_refuses_a_blob_store_that_it_cannot_use() {
-    let address = unused_address();
-    let error = start(&format!("s3://pictures?endpoint=http://{address}"));
-    assert!(
-        error.contains("could not write to the blob store s3://pictures") && error.contains(&address),
-        "{error}"
-    );
     for (status, code, reason) in [
         ("403 Forbidden", "InvalidAccessKeyId", "refused the credentials"),
         (
@@ -185,7 +182,7 @@ fn a_server_refuses_a_blob_store_that_it_cannot_use() {
 /// Starts a server that must refuse to start, and returns its error: one line with the reason, one with what to do.
 fn start(blobs_url: &str) -> String {
     let cli = Cli::new();
-    let output: Output = binary()
+    let mut process = binary()
         .args([
             "serve",
             "--empty",
@@ -201,8 +198,17 @@ fn start(blobs_url: &str) -> String {
         .env("AWS_SECRET_ACCESS_KEY", "test")
         .current_dir(cli.path())
         .stdin(Stdio::null())
-        .output()
+        .stderr(Stdio::piped())
+        .spawn()
         .unwrap();
+    let start = Instant::now();
+    while process.try_wait().unwrap().is_none() {
+        if start.elapsed() > MAX_START {
+            process.kill().unwrap();
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    let output = process.wait_with_output().unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{error}");
     let start = error.find("causeway: ").expect("a line with the reason");

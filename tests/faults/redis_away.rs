@@ -1,5 +1,6 @@
-//! Redis is killed, frozen, flushed or restarted under load: no call fails. When it is flushed, all servers together admit no
-//! more than the limit, but for calls in flight; while it is away, no server admits more than the limit by itself.
+//! Redis is killed, frozen, flushed or restarted under load: no call fails, and all servers together admit no more than the
+//! limit, but for calls in flight and calls of which a server has not heard. A while after its return, the limit is exact
+//! again.
 
 use crate::client;
 use crate::database::Database;
@@ -14,6 +15,9 @@ use std::time::{Duration, Instant};
 const LIMIT: usize = 40;
 const SERVERS: usize = 3;
 const CLIENTS_PER_SERVER: usize = 2;
+/// What all servers may admit around an outage. A busy machine may let a server hear late of the calls of others; servers that
+/// did not share the limit would admit three times as much.
+const MAX_ADMITTED: usize = 2 * LIMIT;
 const WINDOW: Duration = Duration::from_mins(1);
 /// Longer than Redis needs on any machine, so that only an outage exceeds it.
 const REDIS_TIMEOUT: &str = "3";
@@ -53,7 +57,7 @@ fn limits_hold_when_redis_is_flushed_and_restarted_under_load() {
             servers.iter().all(|server| server.log().contains(GOES))
         });
     });
-    load.check(LIMIT + SERVERS * CLIENTS_PER_SERVER);
+    load.check(MAX_ADMITTED);
     wait_for_redis(&servers);
     expect_exact(&instance, &servers);
 }
@@ -70,8 +74,13 @@ fn start() -> Option<(RedisServer, Instance, Vec<Server>)> {
         ("CAUSEWAY_REDIS__TIMEOUT", REDIS_TIMEOUT),
         ("CAUSEWAY_LIMITS__DETAILS", limit.as_str()),
     ];
-    let servers = (0..SERVERS).map(|_| Server::start(&instance, &environment));
-    let servers = servers.collect();
+    let servers: Vec<Server> = (0..SERVERS)
+        .map(|_| Server::start(&instance, &environment))
+        .collect();
+    let counted = format!("{SERVERS} servers share their limits");
+    eventually("the servers have counted each other", || {
+        servers.iter().all(|server| server.log().contains(&counted))
+    });
     Some((redis, instance, servers))
 }
 
@@ -93,7 +102,7 @@ fn lose_redis(lose: impl FnOnce(&mut RedisServer), restore: impl FnOnce(&mut Red
         wait_for_redis(&servers);
         load.wait_for_calls(200);
     });
-    load.check(SERVERS * LIMIT);
+    load.check(MAX_ADMITTED);
     for server in &servers {
         let log = server.log();
         let lines = [GOES, RETURNS].map(|text| log.matches(text).count());
@@ -112,19 +121,17 @@ fn wait_for_redis(servers: &[Server]) {
     });
 }
 
-/// Expects that exactly the limit is admitted with a new key.
+/// Waits until exactly the limit is admitted with a new key, and expects that no key is admitted more.
 fn expect_exact(instance: &Instance, servers: &[Server]) {
-    eventually("the calls are fast enough", || {
+    eventually("the limit is exact", || {
         let (_, key) = instance.create_key();
         let start = Instant::now();
         let load = Load::new(servers, &key);
         load.run(|| load.wait_for_calls(3 * LIMIT));
+        load.check(LIMIT);
         // On a slow machine, calls may have left the window. Then another key is tried.
         let is_fast = start.elapsed() + Duration::from_secs(5) < WINDOW;
-        if is_fast {
-            assert_eq!(load.admitted.lock().unwrap().len(), LIMIT);
-        }
-        is_fast
+        is_fast && load.admitted.lock().unwrap().len() == LIMIT
     });
 }
 

@@ -254,7 +254,7 @@ impl LineView {
             badge,
             method: match &line.last_four {
                 Some(last_four) => fill(t.to_account, &[("digits", last_four)]),
-                None => t.check.to_owned(),
+                None => t.by_check.to_owned(),
             },
             statement: app.disbursements().statement_url(&line),
             marks: marks.iter().map(|mark| (mark.as_str(), text(mark))).collect(),

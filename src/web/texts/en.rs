@@ -554,6 +554,7 @@ texts! {
         mark_returned: "Mark returned",
         mark_void: "Mark void",
         to_account: "account ending in {digits}",
+        by_check: "by check",
         payees: "Payees",
         payees_about: "How nonprofits are paid. To import many: causeway payee import FILE.csv",
         add_payee: "Add payee",

@@ -13,14 +13,14 @@ use std::collections::VecDeque;
 const ALONE_STEP: u64 = 1_000_000;
 
 /// The calls that a server admitted within the last minute, in microseconds of its clock.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct OwnCalls {
     /// Oldest first.
     times: VecDeque<u64>,
-    /// Those of them that Redis has not counted.
+    /// Those of them that this server took from its share of the limit.
     alone: VecDeque<u64>,
     record: u64,
-    /// When Redis was last asked, and the number of calls of others that it then had.
+    /// When Redis last had all calls, as far as this server knows, and the number of calls of others that it then had.
     others: Option<(u64, u64)>,
 }
 
@@ -37,6 +37,17 @@ impl OwnCalls {
         if self.others.is_none_or(|(asked_at, _)| asked_at <= now) {
             self.others = Some((now, others));
         }
+    }
+
+    /// Records the answer of Redis about a call at `now` while Redis may lack calls of others. The call counts as one from
+    /// the share of this server.
+    pub(crate) fn record_doubtful_answer(&mut self, now: u64, state: &WindowState, is_admitted: bool) {
+        if is_admitted {
+            self.count(now);
+            insert(&mut self.alone, now);
+        }
+        self.record = self.record.max(state.record);
+        self.prune(now);
     }
 
     /// Counts a call that this server admitted by itself.
@@ -61,8 +72,9 @@ impl OwnCalls {
         }
     }
 
-    /// Returns how many more calls this server may admit at `now` while Redis is away: its share of what is left of the
-    /// limit, so that all servers together admit no more. What others have admitted since Redis last said so is unknown.
+    /// Returns how many more calls this server may admit at `now` while Redis is away or may lack calls: its share of what is
+    /// left of the limit, so that all servers together admit no more. What others have admitted since Redis last had all
+    /// calls is unknown.
     pub(crate) fn share_left(&mut self, now: u64, limit: u32, servers: u32) -> u32 {
         self.prune(now);
         let others = self.others.filter(|(asked_at, _)| asked_at + WINDOW_MICROS > now);
@@ -152,6 +164,69 @@ mod tests {
             }
             prop_assert!(total <= u64::from(limit));
             prop_assert!(total + u64::from(servers) > u64::from(limit));
+        }
+
+        /// Redis goes away, loses its memory or not, and returns. Servers that all heard of every call before it went admit
+        /// no more than the limit within a minute, although they notice its return at different times.
+        #[test]
+        fn an_outage_never_admits_more_than_the_limit(
+            limit in 1..40_usize,
+            servers in 1..4_usize,
+            keeps_memory in any::<bool>(),
+            (before, away) in (0..50_000_000_u64, 1..90_000_000_u64),
+            lags in prop::collection::vec(0..10_000_000_u64, 3),
+            steps in prop::collection::vec((0..3_usize, 1..2_000_000_u64), 1..400),
+        ) {
+            const MAX_LAG: u64 = 10_000_000;
+            let mut owns = vec![OwnCalls::default(); servers];
+            let (mut admitted, mut redis) = (Vec::<(usize, u64)>::new(), Vec::<(usize, u64)>::new());
+            let mut is_lost = false;
+            let mut now = WINDOW_MICROS;
+            let goes_at = now + before;
+            for (server, pause) in steps {
+                now += pause;
+                let server = server % servers;
+                let returns_at = goes_at + away + lags[server];
+                let is_away = now >= goes_at && now < returns_at;
+                let is_in_doubt = now >= returns_at && now < returns_at + WINDOW_MICROS + MAX_LAG;
+                if now >= goes_at && !is_lost && !keeps_memory {
+                    redis.clear();
+                    is_lost = true;
+                }
+                let own = &mut owns[server];
+                let share = own.share_left(now, limit as u32, servers as u32);
+                if (is_away || is_in_doubt) && share == 0 {
+                    continue;
+                }
+                if is_away {
+                    own.count_alone(now);
+                    admitted.push((server, now));
+                    continue;
+                }
+                let told = admitted.iter().filter(|(other, time)| *other == server && time + WINDOW_MICROS > now);
+                let missing: Vec<_> = told.filter(|call| !redis.contains(call)).copied().collect();
+                redis.extend(missing);
+                redis.retain(|(_, time)| time + WINDOW_MICROS > now);
+                let has_room = redis.len() < limit;
+                if has_room {
+                    redis.push((server, now));
+                    admitted.push((server, now));
+                }
+                let counted = redis.len() as u64;
+                if is_in_doubt {
+                    own.record_doubtful_answer(now, &state(counted, 0), has_room);
+                } else {
+                    own.record_answer(now, &state(counted, 0), has_room);
+                    if now < goes_at {
+                        // The others ask at the same time.
+                        for other in &mut owns {
+                            other.record_answer(now, &state(counted, 0), false);
+                        }
+                    }
+                }
+                let within = admitted.iter().filter(|(_, time)| time + WINDOW_MICROS > now).count();
+                prop_assert!(within <= limit, "{} calls of {}", within, limit);
+            }
         }
     }
 }

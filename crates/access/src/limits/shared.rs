@@ -4,9 +4,10 @@
 //! refused here and does not reach Redis. If Redis is away, the local limiter decides. It counts every call that this
 //! server admits, and allows this server its share of what is left of the limit, divided by the number of servers that were
 //! last seen, so that all of them together admit no more than the limit. If Redis has lost calls, each server sends its own
-//! again; see [`own_calls`](super::own_calls).
+//! again; see [`own_calls`](super::own_calls). Until every server has done so, or its calls have left the window, Redis may
+//! admit too many: for this time, the [`DOUBT`], a call needs room both in Redis and in the share of its server.
 
-use super::call::{AddressId, AddressLimit, Call, Decision, WindowId};
+use super::call::{AddressId, Call, Decision, WindowId};
 use super::limiter::Limiter;
 use super::own_calls::OwnCalls;
 use super::script::{Answer, OwnQuery, ServerNumber, SharedWindows, WindowQuery, WindowState};
@@ -14,12 +15,16 @@ use super::sharded_map::ShardedMap;
 use super::window::Verdict;
 use super::{SECOND_MICROS, WINDOW_MICROS};
 use metrics::Counter;
-use platform::redis::Away;
+use platform::redis::{Away, MAX_LAG};
 use platform::text::hex;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use uuid::Uuid;
+
+/// How long Redis may lack calls of other servers after it was away or lost some: until those that they admitted before they
+/// noticed its return have left the window.
+const DOUBT: Duration = MAX_LAG.saturating_add(Duration::from_micros(WINDOW_MICROS));
 
 /// A rate limiter that shares its windows with other servers.
 #[derive(Debug)]
@@ -34,14 +39,30 @@ pub struct SharedLimiter {
     local_decisions: Counter,
     /// The number of servers that were last seen, including this one.
     servers: AtomicU32,
+    /// Until when Redis may lack calls because it lost some, in microseconds.
+    doubtful_until: AtomicU64,
 }
 
 /// What this server knows about a window in Redis.
 #[derive(Debug, Default)]
 struct Mirror {
     own: OwnCalls,
+    /// The calls from the share of this server that are being decided.
+    reserved: u32,
     /// The limit and the last answer of Redis, with the time at which it was asked.
     last: Option<(u64, u32, WindowState)>,
+}
+
+/// A call from the share of this server that is being decided, in each of its windows.
+#[derive(Default)]
+struct Reservation(Vec<Arc<Mutex<Mirror>>>);
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        for mirror in &self.0 {
+            lock(mirror).reserved -= 1;
+        }
+    }
 }
 
 impl SharedLimiter {
@@ -55,6 +76,7 @@ impl SharedLimiter {
             mirrors: ShardedMap::default(),
             local_decisions,
             servers: AtomicU32::new(1),
+            doubtful_until: AtomicU64::new(0),
         }
     }
 
@@ -83,10 +105,19 @@ impl SharedLimiter {
         if let Some(refused) = self.remembered_refusal(&limited, micros) {
             return refused;
         }
+        let mut reservation = None;
+        if self.is_in_doubt(micros) {
+            reservation = self.reserve(&limited, micros);
+            if reservation.is_none() {
+                return self.refuse_alone(call, &limited, now);
+            }
+        }
         let Ok(states) = self.ask(call, &limited, micros).await else {
+            drop(reservation);
             self.local_decisions.increment(1);
             return self.admit_alone(call, &limited, now);
         };
+        let is_in_doubt = self.is_in_doubt(micros);
         let decision = Decision {
             owner: verdict(call.per_minute, &states[0], 0),
             address: limited.get(1).map(|(_, limit)| verdict(*limit, &states[1], 0)),
@@ -96,7 +127,11 @@ impl SharedLimiter {
             let mirror = self.mirrors.get(*window);
             let mut mirror = lock(&mirror);
             mirror.record(micros, *limit, *state);
-            mirror.own.record_answer(micros, state, is_admitted);
+            if is_in_doubt {
+                mirror.own.record_doubtful_answer(micros, state, is_admitted);
+            } else {
+                mirror.own.record_answer(micros, state, is_admitted);
+            }
             drop(mirror);
             if is_admitted {
                 self.local.count(*window, now);
@@ -105,39 +140,65 @@ impl SharedLimiter {
         decision
     }
 
-    /// Decides about a call while Redis is away.
+    /// Returns whether Redis may lack calls that other servers have admitted.
+    fn is_in_doubt(&self, now: u64) -> bool {
+        now < self.doubtful_until.load(Ordering::Relaxed) || self.windows.redis.has_returned_within(DOUBT)
+    }
+
+    /// Reserves a call in the share of this server in all of these windows, or returns `None` if one has nothing left.
+    fn reserve(&self, limited: &[(WindowId, u32)], now: u64) -> Option<Reservation> {
+        let servers = self.servers.load(Ordering::Relaxed);
+        let mut reservation = Reservation::default();
+        for (window, limit) in limited {
+            // A refused call creates no entry for its address.
+            if !self.mirrors.contains(*window) && OwnCalls::default().share_left(now, *limit, servers) == 0 {
+                return None;
+            }
+            let mirror = self.mirrors.get(*window);
+            {
+                let mut mirror = lock(&mirror);
+                if mirror.own.share_left(now, *limit, servers) <= mirror.reserved {
+                    return None;
+                }
+                mirror.reserved += 1;
+            }
+            reservation.0.push(mirror);
+        }
+        Some(reservation)
+    }
+
+    /// Decides about a call without Redis.
     fn admit_alone(&self, call: &Call, limited: &[(WindowId, u32)], now: Instant) -> Decision {
         let micros = self.local.micros(now);
-        let servers = self.servers.load(Ordering::Relaxed);
-        // What the local limiter has counted, and what is left of this server's share.
-        let share = |(window, limit): &(WindowId, u32)| {
-            let counted = u32::MAX - self.local.peek(*window, micros, u32::MAX).remaining;
-            let left = if self.mirrors.contains(*window) {
-                lock(&self.mirrors.get(*window))
-                    .own
-                    .share_left(micros, *limit, servers)
-            } else {
-                OwnCalls::default().share_left(micros, *limit, servers)
-            };
-            counted.saturating_add(left).min(*limit)
+        let Some(reservation) = self.reserve(limited, micros) else {
+            return self.refuse_alone(call, limited, now);
         };
-        let shared = Call {
-            per_minute: share(&limited[0]),
-            address: call
-                .address
-                .zip(limited.get(1))
-                .map(|(address, limited)| AddressLimit {
-                    per_minute: share(limited),
-                    ..address
-                }),
-            ..*call
-        };
-        let mut decision = self.local.admit(&shared, now);
+        let mut decision = self.local.admit(call, now);
         if decision.is_admitted() {
-            for (window, _) in limited {
-                lock(&self.mirrors.get(*window)).own.count_alone(micros);
+            let servers = self.servers.load(Ordering::Relaxed);
+            let verdicts = std::iter::once(&mut decision.owner).chain(&mut decision.address);
+            for ((mirror, (_, limit)), verdict) in reservation.0.iter().zip(limited).zip(verdicts) {
+                let own = &mut lock(mirror).own;
+                own.count_alone(micros);
+                verdict.remaining = own.share_left(micros, *limit, servers);
             }
         }
+        decision
+    }
+
+    /// Refuses a call because this server has nothing left of its share. The local limiter knows when a call will have room.
+    fn refuse_alone(&self, call: &Call, limited: &[(WindowId, u32)], now: Instant) -> Decision {
+        let micros = self.local.micros(now);
+        let counted = |(window, limit): &(WindowId, u32)| {
+            let counted = u32::MAX - self.local.peek(*window, micros, u32::MAX).remaining;
+            counted.min(*limit)
+        };
+        let mut full = *call;
+        full.per_minute = counted(&limited[0]);
+        if let (Some(address), Some(limited)) = (&mut full.address, limited.get(1)) {
+            address.per_minute = counted(limited);
+        }
+        let mut decision = self.local.admit(&full, now);
         // The limit that clients know is that of all servers together.
         decision.owner.per_minute = call.per_minute;
         for (verdict, limit) in decision.address.iter_mut().zip(call.address) {
@@ -199,6 +260,10 @@ impl SharedLimiter {
         };
         let mut answer = self.windows.admit(&queries(false)).await?;
         if answer == Answer::Lost {
+            if !self.is_in_doubt(now) {
+                let until = now + DOUBT.as_micros() as u64;
+                self.doubtful_until.store(until, Ordering::Relaxed);
+            }
             answer = self.windows.admit(&queries(true)).await?;
         }
         match answer {

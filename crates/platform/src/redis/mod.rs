@@ -30,6 +30,8 @@ const MAX_PAUSE: Duration = Duration::from_secs(8);
 const STABLE_AFTER: Duration = Duration::from_secs(10);
 /// How long connecting may take, including the lookup of a master or the topology of a cluster.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+/// How much later than another server this one may notice that Redis has returned.
+pub const MAX_LAG: Duration = MAX_PAUSE.saturating_add(CONNECT_TIMEOUT);
 /// The number of parts in which a timeout is waited for; see [`wait`].
 const TIMEOUT_PARTS: u32 = 5;
 
@@ -70,6 +72,10 @@ struct Link {
     /// Counts the connections, so that a late failure of an old one does not close a new one.
     generation: u64,
     connection: Option<Connection>,
+    /// Whether the last connection or the last attempt to connect has failed.
+    has_failed: bool,
+    /// When Redis responded after a failure.
+    returned_at: Option<Instant>,
 }
 
 impl Redis {
@@ -108,6 +114,12 @@ impl Redis {
     /// Returns whether Redis responded to the last request or probe.
     pub fn is_up(&self) -> bool {
         self.0.link.borrow().connection.is_some()
+    }
+
+    /// Returns whether Redis responded after a failure within the last `duration`.
+    pub fn has_returned_within(&self, duration: Duration) -> bool {
+        let returned_at = self.0.link.borrow().returned_at;
+        returned_at.is_some_and(|returned_at| returned_at.elapsed() < duration)
     }
 
     /// Returns how long a request waits for a response.
@@ -170,8 +182,17 @@ impl Inner {
             Err(_) => Err(format!("no connection within {CONNECT_TIMEOUT:?}")),
         };
         self.up.set(f64::from(u8::from(connection.is_ok())));
-        let connection = connection?;
+        let connection = connection.inspect_err(|_| {
+            self.link.send_if_modified(|link| {
+                link.has_failed = true;
+                // Nobody needs to know at once.
+                false
+            });
+        })?;
         self.link.send_modify(|link| {
+            if std::mem::take(&mut link.has_failed) {
+                link.returned_at = Some(Instant::now());
+            }
             link.generation += 1;
             link.connection = Some(connection);
         });
@@ -180,9 +201,11 @@ impl Inner {
 
     /// Closes a connection that does not work. Returns `false` if it was closed before.
     fn close(&self, generation: u64) -> bool {
-        let is_closed = self
-            .link
-            .send_if_modified(|link| link.generation == generation && link.connection.take().is_some());
+        let is_closed = self.link.send_if_modified(|link| {
+            let is_closed = link.generation == generation && link.connection.take().is_some();
+            link.has_failed |= is_closed;
+            is_closed
+        });
         if is_closed {
             self.up.set(0.0);
         }
