@@ -804,7 +804,7 @@ fn new_directory(config: &Config, db: &Db, store: Uuid, blobs: &Blobs) -> Direct
         Causes::built_in(),
     )
     .with_consent_required(config.claims.without_consent == WithoutConsent::Refuse)
-            .with_meaning(config.search.by_meaning);
+    .with_meaning(config.search.by_meaning);
     if config.database.url.is_none() {
         return directory;
     }

@@ -52,9 +52,7 @@ fn label(t: &EmailChoices, kind: NoticeKind) -> &'static str {
         | NoticeKind::SignIn
         | NoticeKind::ExposedKey
         | NoticeKind::WebhookDisabled
-        | NoticeKind::Claim => {
-            t.always
-        }
+        | NoticeKind::Claim => t.always,
     }
 }
 

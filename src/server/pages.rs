@@ -3,6 +3,11 @@
 use crate::app::App;
 use crate::app::admission::Cost;
 use crate::dashboard::fundraisers as own_fundraisers;
+use crate::dashboard::nonprofits::{
+    claim, consent, donations as own_donations, edit as own_edit, fundraisers as nonprofit_fundraisers,
+    invitations, members,
+};
+use crate::dashboard::operator::claims as operator_claims;
 use crate::dashboard::operator::{account as operator_account, key as operator_key, pages as operator_lists};
 use crate::dashboard::operator::{
     design as operator_design, disburse as operator_disburse, disburse_batch as operator_batch,
@@ -11,8 +16,6 @@ use crate::dashboard::operator::{
     nonprofit as operator_nonprofit, origins as operator_origins, payees as operator_payees,
     reports as operator_reports, search as operator_search, webhooks as operator_webhooks,
 };
-use crate::dashboard::nonprofits::{claim, consent, donations as own_donations, edit as own_edit, fundraisers as nonprofit_fundraisers, invitations, members};
-use crate::dashboard::operator::claims as operator_claims;
 use crate::dashboard::origins;
 use crate::dashboard::{email_change, email_choices, reset, settings, sign_in, sign_in_code, two_factor};
 use crate::dashboard::{first_steps, keys};
@@ -145,7 +148,10 @@ fn own_nonprofits() -> Router<App> {
             "/dashboard/nonprofits/prove",
             form(claim::prove_page, claim::prove),
         )
-        .route("/dashboard/nonprofits/join", form(invitations::page, invitations::accept))
+        .route(
+            "/dashboard/nonprofits/join",
+            form(invitations::page, invitations::accept),
+        )
         .route("/dashboard/nonprofits/claims/{id}", get(claim::claim))
         .route(
             "/dashboard/nonprofits/claims/{id}/check",

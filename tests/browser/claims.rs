@@ -36,7 +36,9 @@ async fn a_nonprofit_claims_and_runs_its_page_by_keyboard() {
     let script = "return [...document.querySelectorAll('main code')].map((code) => code.textContent)[1];";
     let value = browser.run(script).await;
     record.lock().unwrap().push_str(value.as_str().unwrap());
-    browser.wait_for_page(browser.press_on("form[action$='/check'] button")).await;
+    browser
+        .wait_for_page(browser.press_on("form[action$='/check'] button"))
+        .await;
     assert!(browser.text(".alert-good").await.contains("proof was found"));
     approve(&site).await;
     browser.goto(&site, "/dashboard/nonprofits").await;
@@ -49,7 +51,9 @@ async fn a_nonprofit_claims_and_runs_its_page_by_keyboard() {
     browser.clear("#description").await;
     browser.fill("#description", "We help in emergencies.").await;
     browser.fill("#thanks", "Thank you from all of us!").await;
-    browser.wait_for_page(browser.press_on("form.form > button")).await;
+    browser
+        .wait_for_page(browser.press_on("form.form > button"))
+        .await;
     assert!(browser.text(".alert-good").await.contains("Changes saved"));
     browser.goto(&site, "/american-red-cross").await;
     let is_shown = "return document.querySelector('main').textContent.includes('We help in emergencies.');";
@@ -111,7 +115,9 @@ async fn approve(site: &Site) {
     browser.wait_for_page(browser.click("form.form button")).await;
     browser.goto(site, "/dashboard/operator/claims").await;
     inspector.inspect("operator-claims-waiting").await;
-    browser.wait_for_page(browser.press_on("form[action$='/approve'] button")).await;
+    browser
+        .wait_for_page(browser.press_on("form[action$='/approve'] button"))
+        .await;
     assert!(browser.text(".alert-good").await.contains("Decision saved"));
     inspector.stop().await;
 }

@@ -54,7 +54,9 @@ async fn server(world: &World, approve: Approval, dns: Option<SocketAddr>) -> (A
     config.claims.approve = approve;
     // No name server answers there.
     config.origins.dns_server = Some(dns.unwrap_or(([127, 0, 0, 1], 9).into()));
-    let app = App::build_with_clock(config, world.app.clock.clone()).await.unwrap();
+    let app = App::build_with_clock(config, world.app.clock.clone())
+        .await
+        .unwrap();
     let client = Client::new(&app, &world.client.key);
     (app, client)
 }
@@ -92,7 +94,9 @@ async fn approved(world: &World) -> Vec<String> {
 }
 
 async fn states(world: &World) -> Vec<String> {
-    world.texts("select state from claims order by created_at, id").await
+    world
+        .texts("select state from claims order by created_at, id")
+        .await
 }
 
 fn token(link: &str) -> String {
@@ -132,7 +136,10 @@ async fn prove(visitor: &Visitor, expected: u16, token: &str) {
 
 async fn id_of(world: &World, username: &str) -> String {
     let page = operator_page(world).await;
-    let before = page.split(&format!("/accounts/{username}\"")).nth(1).unwrap_or_else(|| panic!("{page}"));
+    let before = page
+        .split(&format!("/accounts/{username}\""))
+        .nth(1)
+        .unwrap_or_else(|| panic!("{page}"));
     between(before, "/dashboard/operator/claims/", "/").unwrap()
 }
 
@@ -168,17 +175,32 @@ async fn a_claim_by_dns_leads_to_the_first_edit(world: &World) {
     let dns = serve_record(Arc::clone(&record)).await;
     let (app, client) = server(world, Approval::Operator, Some(dns)).await;
     let olga = operator(world).await;
-    assert!(client.get_plain(200, "/american-red-cross").await.text().contains("/american-red-cross/claim"));
+    assert!(
+        client
+            .get_plain(200, "/american-red-cross")
+            .await
+            .text()
+            .contains("/american-red-cross/claim")
+    );
     let visitor = claimant(world, &client, "clara").await;
     let form = visitor.get(200, CLAIM).await.text();
-    assert!(form.contains("redcross.test is the website in the newest return"), "{form}");
+    assert!(
+        form.contains("redcross.test is the website in the newest return"),
+        "{form}"
+    );
     let created = visitor.post(303, CLAIM, &by_domain()).await;
     let path = created.header("location").to_owned();
     let page = visitor.get(200, &path).await.text();
     let token = between(&page, "causeway-verification=", "<").unwrap();
     assert!(page.contains("_causeway.redcross.test"), "{page}");
     let check = format!("{path}/check");
-    assert!(visitor.post(422, &check, &[]).await.text().contains("We did not find the token"));
+    assert!(
+        visitor
+            .post(422, &check, &[])
+            .await
+            .text()
+            .contains("We did not find the token")
+    );
     *record.lock().unwrap() = format!("causeway-verification={token}");
     // An operator cannot approve what is not proven.
     let id = path.rsplit('/').next().unwrap();
@@ -187,20 +209,34 @@ async fn a_claim_by_dns_leads_to_the_first_edit(world: &World) {
     visitor.post(303, &check, &[]).await;
     assert_eq!(states(world).await, ["proven"]);
     let waiting = olga.get(200, OPERATOR).await.text();
-    assert!(waiting.contains("Clara Barton") && waiting.contains("Token at redcross.test"), "{waiting}");
+    assert!(
+        waiting.contains("Clara Barton") && waiting.contains("Token at redcross.test"),
+        "{waiting}"
+    );
     visitor.get(403, OPERATOR).await;
     olga.post(303, &format!("{OPERATOR}/{id}/approve"), &[]).await;
     assert_eq!(approved(world).await, ["clara"]);
     let edit = format!("{}/edit", manage_path(&visitor).await);
-    let fields = [("description", "We <help>."), ("thanks", "Thank you <all>!"), ("website", ""), ("humans", "1")];
+    let fields = [
+        ("description", "We <help>."),
+        ("thanks", "Thank you <all>!"),
+        ("website", ""),
+        ("humans", "1"),
+    ];
     visitor.post(303, &edit, &fields).await;
     app.refresh_directory().await.unwrap();
     let page = client.get_plain(200, "/american-red-cross").await.text();
     assert!(page.contains("We &#60;help&#62;."), "{page}");
     assert!(page.contains("The nonprofit, on "), "{page}");
-    let details = client.get(200, "/v0.2/nonprofit/american-red-cross?include=sources").await;
+    let details = client
+        .get(200, "/v0.2/nonprofit/american-red-cross?include=sources")
+        .await;
     assert_eq!(details.json["data"]["nonprofit"]["description"], "We <help>.");
-    assert!(details.text().contains("\"source\":\"nonprofit\""), "{}", details.text());
+    assert!(
+        details.text().contains("\"source\":\"nonprofit\""),
+        "{}",
+        details.text()
+    );
     let give = "/american-red-cross/give";
     let donor = Visitor::with_client(&client);
     let once = hidden(&donor.get(200, give).await.text(), "once");
@@ -211,14 +247,22 @@ async fn a_claim_by_dns_leads_to_the_first_edit(world: &World) {
     assert!(page.contains("Thank you &#60;all&#62;!"), "{page}");
     eventually("the receipt is sent", async || {
         let all = with_subject(world, "Test mode: Your donation").await;
-        all.into_iter().find(|email| email.contains("writes:\n\n> Thank you <all>!"))
+        all.into_iter()
+            .find(|email| email.contains("writes:\n\n> Thank you <all>!"))
     })
     .await;
     let audit = world.texts("select act from audit order by id").await;
-    assert_eq!(audit, ["claim request", "claim prove", "claim approve", "nonprofit edit"]);
+    assert_eq!(
+        audit,
+        ["claim request", "claim prove", "claim approve", "nonprofit edit"]
+    );
     let sent = emails(world, 3).await;
     for subject in ["Your claim of", "Claim to decide", "You run the page of"] {
-        assert!(sent.iter().any(|email| email.contains(&format!("Subject: {subject}"))), "{sent:?}");
+        assert!(
+            sent.iter()
+                .any(|email| email.contains(&format!("Subject: {subject}"))),
+            "{sent:?}"
+        );
     }
     app.db.close().await;
 }
@@ -228,7 +272,9 @@ async fn what_a_nonprofit_says_outlives_imports_and_can_be_reverted(world: &Worl
     let (app, client) = server(world, Approval::Operator, None).await;
     let (visitor, _) = administrator(world, &client, "clara").await;
     let edit = format!("{}/edit", manage_path(&visitor).await);
-    visitor.post(303, &edit, &[("description", "Our own words.")]).await;
+    visitor
+        .post(303, &edit, &[("description", "Our own words.")])
+        .await;
     let line = r#"{"ein":"530196605","description":"Imported words."}"#;
     for _ in 0..2 {
         world.import_nonprofits(line).await.unwrap();
@@ -236,7 +282,10 @@ async fn what_a_nonprofit_says_outlives_imports_and_can_be_reverted(world: &Worl
     let shown = async || {
         world.app.refresh_directory().await.unwrap();
         let details = world.client.get(200, "/v0.2/nonprofit/american-red-cross").await;
-        details.json["data"]["nonprofit"]["description"].as_str().unwrap().to_owned()
+        details.json["data"]["nonprofit"]["description"]
+            .as_str()
+            .unwrap()
+            .to_owned()
     };
     assert_eq!(shown().await, "Our own words.");
     // A new snapshot says the same.
@@ -244,12 +293,18 @@ async fn what_a_nonprofit_says_outlives_imports_and_can_be_reverted(world: &Worl
     assert_eq!(shown().await, "Our own words.");
     let form = visitor.get(200, &edit).await.text();
     assert!(form.contains("In the files: Imported words."), "{form}");
-    visitor.post(422, &edit, &[("website", "javascript:alert(1)")]).await;
-    visitor.post(422, &edit, &[("description", &"x".repeat(301))]).await;
+    visitor
+        .post(422, &edit, &[("website", "javascript:alert(1)")])
+        .await;
+    visitor
+        .post(422, &edit, &[("description", &"x".repeat(301))])
+        .await;
     visitor.post(303, &edit, &[("description", "")]).await;
     assert_eq!(shown().await, "Imported words.");
     // What is the same as the filed value stays filed.
-    visitor.post(303, &edit, &[("description", "Imported words.")]).await;
+    visitor
+        .post(303, &edit, &[("description", "Imported words.")])
+        .await;
     assert!(world.texts("select field from own_fields").await.is_empty());
     app.db.close().await;
 }
@@ -264,13 +319,21 @@ async fn a_link_proves_an_address_once(world: &World) {
     let url = format!("/dashboard/nonprofits/prove?token={token}");
     other.get(410, &url).await;
     prove(&other, 410, &token).await;
-    assert!(visitor.get(200, &url).await.text().contains("clara@redcross.test"));
+    assert!(
+        visitor
+            .get(200, &url)
+            .await
+            .text()
+            .contains("clara@redcross.test")
+    );
     prove(&visitor, 303, &token).await;
     assert_eq!(approved(world).await, ["clara"]);
     prove(&visitor, 410, &token).await;
     visitor.get(410, &url).await;
     // It is also of no use as an invitation.
-    other.get(410, &format!("/dashboard/nonprofits/join?token={token}")).await;
+    other
+        .get(410, &format!("/dashboard/nonprofits/join?token={token}"))
+        .await;
     app.db.close().await;
 }
 
@@ -339,7 +402,11 @@ async fn no_hostile_claim_succeeds(world: &World) {
     ] {
         file_website(world, EIN, own).await;
         file_website(world, 999_999_999, others).await;
-        let email = if own.ends_with("edu") { "m@redcross.edu" } else { "m@redcross.test" };
+        let email = if own.ends_with("edu") {
+            "m@redcross.edu"
+        } else {
+            "m@redcross.test"
+        };
         let token = claim_by_email(world, &mallory, CLAIM, email).await;
         prove(&mallory, 303, &token).await;
         assert_eq!(states(world).await.last().unwrap(), "proven", "{own} {others}");
@@ -365,14 +432,21 @@ async fn no_hostile_claim_succeeds(world: &World) {
     // Invented and damaged links.
     for token in ["", "x", &"A".repeat(43), &token[1..]] {
         prove(&mallory, 410, token).await;
-        mallory.get(410, &format!("/dashboard/nonprofits/join?token={token}")).await;
+        mallory
+            .get(410, &format!("/dashboard/nonprofits/join?token={token}"))
+            .await;
         tried += 2;
     }
     // Without a second factor, suspended, and not signed in.
     let eve = Visitor::with_client(&client);
     eve.get(303, CLAIM).await;
     eve.sign_up("eve").await;
-    assert!(eve.get(200, CLAIM).await.text().contains("Turn on two-factor sign-in first"));
+    assert!(
+        eve.get(200, CLAIM)
+            .await
+            .text()
+            .contains("Turn on two-factor sign-in first")
+    );
     eve.post(200, CLAIM, &by_email("eve@redcross.test")).await;
     tried += 2;
     // The check of a domain where nobody published the token.
@@ -390,7 +464,9 @@ async fn no_hostile_claim_succeeds(world: &World) {
         tried += 1;
     }
     let claim = path.rsplit('/').next().unwrap();
-    mallory.post(403, &format!("{OPERATOR}/{claim}/approve"), &[]).await;
+    mallory
+        .post(403, &format!("{OPERATOR}/{claim}/approve"), &[])
+        .await;
     tried += 2;
     assert!(approved(world).await.is_empty());
     assert!(tried >= 50, "{tried}");
@@ -432,7 +508,11 @@ async fn an_invitation_works_once(world: &World) {
     let invite = async |visitor: &Visitor, email: &str, role: &str| {
         let before = with_subject(world, INVITATION).await;
         visitor
-            .post(303, &format!("{manage}/invite"), &[("email", email), ("role", role)])
+            .post(
+                303,
+                &format!("{manage}/invite"),
+                &[("email", email), ("role", role)],
+            )
             .await;
         next_token(world, INVITATION, &before).await
     };
@@ -446,13 +526,22 @@ async fn an_invitation_works_once(world: &World) {
     };
     let post = async |visitor: &Visitor, status: u16, token: &str| {
         let fields = accept(token);
-        let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let fields: Vec<(&str, &str)> = fields
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
         visitor.post(status, join, &fields).await.text()
     };
     let edith = claimant(world, &client, "edith").await;
     let frank = claimant(world, &client, "frank").await;
     let token = invite(&clara, "edith@example.com", "editor").await;
-    assert!(edith.get(200, &format!("{join}?token={token}")).await.text().contains("Editor"));
+    assert!(
+        edith
+            .get(200, &format!("{join}?token={token}"))
+            .await
+            .text()
+            .contains("Editor")
+    );
     post(&clara, 422, &token).await;
     post(&edith, 303, &token).await;
     assert_eq!(approved(world).await, ["clara", "edith"]);
@@ -460,9 +549,19 @@ async fn an_invitation_works_once(world: &World) {
     post(&frank, 410, &token).await;
     post(&edith, 410, &token).await;
     // An editor edits, and invites nobody.
-    edith.post(303, &format!("{manage}/edit"), &[("description", "By an editor.")]).await;
     edith
-        .post(303, &format!("{manage}/invite"), &[("email", "frank@example.com"), ("role", "administrator")])
+        .post(
+            303,
+            &format!("{manage}/edit"),
+            &[("description", "By an editor.")],
+        )
+        .await;
+    edith
+        .post(
+            303,
+            &format!("{manage}/invite"),
+            &[("email", "frank@example.com"), ("role", "administrator")],
+        )
         .await;
     assert!(!edith.get(200, &manage).await.text().contains("Send invitation"));
     assert_eq!(with_subject(world, INVITATION).await.len(), 1);
@@ -481,14 +580,23 @@ async fn an_invitation_works_once(world: &World) {
     let token = invite(&clara, "frank@example.com", "administrator").await;
     let claims = clara.get(200, &manage).await.text();
     let own = between(&claims, "/dashboard/nonprofits/claims/", "\"").unwrap();
-    olga.post(303, &format!("{OPERATOR}/{own}/end"), &[("reason", "Left the Red Cross.")])
-        .await;
+    olga.post(
+        303,
+        &format!("{OPERATOR}/{own}/end"),
+        &[("reason", "Left the Red Cross.")],
+    )
+    .await;
     assert_eq!(approved(world).await, ["edith"]);
     post(&frank, 410, &token).await;
     clara.get(404, &manage).await;
-    clara.post(404, &format!("{manage}/edit"), &[("description", "Mine.")]).await;
+    clara
+        .post(404, &format!("{manage}/edit"), &[("description", "Mine.")])
+        .await;
     let sent = emails(world, 1).await;
-    assert!(sent.iter().any(|email| email.contains("Left the Red Cross.")), "{sent:?}");
+    assert!(
+        sent.iter().any(|email| email.contains("Left the Red Cross.")),
+        "{sent:?}"
+    );
     // A frank claim tells nobody, since nobody administers the page any more.
     frank.post(303, CLAIM, &by_domain()).await;
     app.db.close().await;
@@ -505,13 +613,30 @@ async fn a_decision_needs_a_current_proof_and_a_second_factor(world: &World) {
     let id = id_of(world, "clara").await;
     let approve = format!("{OPERATOR}/{id}/approve");
     file_website(world, EIN, "https://other.example/").await;
-    assert!(olga.post(422, &approve, &[]).await.text().contains("another website by now"));
+    assert!(
+        olga.post(422, &approve, &[])
+            .await
+            .text()
+            .contains("another website by now")
+    );
     file_website(world, EIN, "https://redcross.test/").await;
     world.execute("update two_factor set enabled_at = null").await;
-    assert!(olga.post(422, &approve, &[]).await.text().contains("no two-factor sign-in"));
+    assert!(
+        olga.post(422, &approve, &[])
+            .await
+            .text()
+            .contains("no two-factor sign-in")
+    );
     world.execute("update two_factor set enabled_at = 1").await;
-    world.execute("update accounts set suspended_at = 1 where username = 'clara'").await;
-    assert!(olga.post(422, &approve, &[]).await.text().contains("suspended or deleted"));
+    world
+        .execute("update accounts set suspended_at = 1 where username = 'clara'")
+        .await;
+    assert!(
+        olga.post(422, &approve, &[])
+            .await
+            .text()
+            .contains("suspended or deleted")
+    );
     world.execute("update accounts set suspended_at = null").await;
     olga.post(303, &approve, &[]).await;
     assert_eq!(approved(world).await, ["clara"]);
@@ -545,11 +670,17 @@ async fn a_document_is_read_by_operators_and_deleted(world: &World) {
     let visitor = claimant(world, &client, "clara").await;
     assert!(visitor.get(200, CLAIM).await.text().contains("type=\"file\""));
     let fields = [("person", "Clara"), ("position", "President")];
-    for content in [&b"<script>alert(1)</script>"[..], b"", &vec![b'%'; 5 * 1024 * 1024 + 1]] {
+    for content in [
+        &b"<script>alert(1)</script>"[..],
+        b"",
+        &vec![b'%'; 5 * 1024 * 1024 + 1],
+    ] {
         visitor.upload(422, CLAIM, &fields, Some(content)).await;
     }
     visitor.upload(422, CLAIM, &fields, None).await;
-    let created = visitor.upload(303, CLAIM, &fields, Some(b"%PDF-1.7 letter")).await;
+    let created = visitor
+        .upload(303, CLAIM, &fields, Some(b"%PDF-1.7 letter"))
+        .await;
     assert_eq!(states(world).await, ["requested"]);
     let claim = created.header("location").rsplit('/').next().unwrap().to_owned();
     let document = format!("{OPERATOR}/{claim}/document");
@@ -576,17 +707,29 @@ async fn a_nonprofit_stops_and_accepts_donations_at_once(world: &World) {
     let new = "/dashboard/fundraisers/new";
     let once = hidden(&clara.get(200, new).await.text(), "once");
     let red_cross = client.get(200, "/v0.2/nonprofit/american-red-cross").await;
-    let id = red_cross.json["data"]["nonprofit"]["id"].as_str().unwrap().to_owned();
-    let fields = [("nonprofit", id.as_str()), ("title", "Spring run"), ("once", &once)];
+    let id = red_cross.json["data"]["nonprofit"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let fields = [
+        ("nonprofit", id.as_str()),
+        ("title", "Spring run"),
+        ("once", &once),
+    ];
     clara.post(303, new, &fields).await;
-    let give = ["/american-red-cross/give", "/american-red-cross/f/spring-run/give"];
+    let give = [
+        "/american-red-cross/give",
+        "/american-red-cross/f/spring-run/give",
+    ];
     let is_open = async |path: &str| client.get_plain(200, path).await.text().contains("id=\"donate\"");
     for path in give {
         assert!(is_open(path).await, "{path}");
     }
     let close = format!("{}/close", manage_path(&clara).await);
     olga.get(404, &close).await;
-    clara.post(303, &close, &[("reason", "We did not ask for <this>.")]).await;
+    clara
+        .post(303, &close, &[("reason", "We did not ask for <this>.")])
+        .await;
     clara.post(303, &close, &[("reason", "Again.")]).await;
     for path in give {
         let page = client.get_plain(200, path).await.text();
@@ -620,12 +763,17 @@ async fn consents_are_kept_with_their_wording(world: &World) {
     let (clara, olga) = administrator(world, &client, "clara").await;
     let mut config = world.app.config.clone();
     config.claims.without_consent = WithoutConsent::Refuse;
-    let strict = App::build_with_clock(config, world.app.clock.clone()).await.unwrap();
+    let strict = App::build_with_clock(config, world.app.clock.clone())
+        .await
+        .unwrap();
     strict.refresh_directory().await.unwrap();
     let strict_client = Client::new(&strict, &world.client.key);
     let unreviewed = "has not consented to this page";
     let page = strict_client.get_plain(200, "/american-red-cross").await.text();
-    assert!(page.contains(unreviewed) && page.contains("has not agreed"), "{page}");
+    assert!(
+        page.contains(unreviewed) && page.contains("has not agreed"),
+        "{page}"
+    );
     let consent = format!("{}/consent", manage_path(&clara).await);
     let form = clara.get(200, &consent).await.text();
     assert!(form.contains("consents to a page on"), "{form}");
@@ -638,7 +786,10 @@ async fn consents_are_kept_with_their_wording(world: &World) {
     strict.refresh_directory().await.unwrap();
     let page = strict_client.get_plain(200, "/american-red-cross").await.text();
     assert!(!page.contains(unreviewed), "{page}");
-    let give = strict_client.get_plain(200, "/american-red-cross/give").await.text();
+    let give = strict_client
+        .get_plain(200, "/american-red-cross/give")
+        .await
+        .text();
     assert!(give.contains("id=\"donate\""), "{give}");
     clara.post(303, &consent, &[("action", "withdraw")]).await;
     clara.post(303, &consent, &[("action", "withdraw")]).await;
@@ -649,7 +800,10 @@ async fn consents_are_kept_with_their_wording(world: &World) {
     clara.get(403, &export).await;
     let export = olga.get(200, &export).await.text();
     assert_eq!(export.lines().count(), 2, "{export}");
-    assert!(export.contains("\"Clara =Barton\",\"President\",\"clara\""), "{export}");
+    assert!(
+        export.contains("\"Clara =Barton\",\"President\",\"clara\""),
+        "{export}"
+    );
     strict.db.close().await;
     app.db.close().await;
 }
@@ -678,23 +832,37 @@ async fn a_nonprofit_approves_and_declines_fundraisers(world: &World) {
     let path = |slug: &str| format!("/american-red-cross/f/{slug}");
     client.get_plain(200, &path("open-run")).await;
     client.get_plain(404, &path("waiting-run")).await;
-    grace.post(404, &page, &[("fundraiser", &waiting), ("action", "approve")]).await;
+    grace
+        .post(404, &page, &[("fundraiser", &waiting), ("action", "approve")])
+        .await;
     let list = clara.get(200, &page).await.text();
-    assert!(list.contains("Waiting run") && list.contains("Other run"), "{list}");
+    assert!(
+        list.contains("Waiting run") && list.contains("Other run"),
+        "{list}"
+    );
     let decide = async |id: &str, action: &str| {
-        clara.post(303, &page, &[("fundraiser", id), ("action", action)]).await;
+        clara
+            .post(303, &page, &[("fundraiser", id), ("action", action)])
+            .await;
     };
     decide(&waiting, "approve").await;
     client.get_plain(200, &path("waiting-run")).await;
     decide(&other, "decline").await;
     client.get_plain(404, &path("other-run")).await;
-    let seen = grace.get(200, &format!("/dashboard/fundraisers/{other}")).await.text();
+    let seen = grace
+        .get(200, &format!("/dashboard/fundraisers/{other}"))
+        .await
+        .text();
     assert!(seen.contains("The nonprofit declined it."), "{seen}");
     // What an operator has hidden stays hidden.
-    world.execute("update fundraisers set hidden_at = 1, hidden_reason = 'Spam' where title = 'Open run'").await;
+    world
+        .execute("update fundraisers set hidden_at = 1, hidden_reason = 'Spam' where title = 'Open run'")
+        .await;
     decide(&open, "approve").await;
     assert_eq!(
-        world.texts("select hidden_reason from fundraisers where title = 'Open run'").await,
+        world
+            .texts("select hidden_reason from fundraisers where title = 'Open run'")
+            .await,
         ["Spam"]
     );
     clara.post(303, &page, &[("rule", "decline")]).await;
@@ -731,15 +899,29 @@ async fn donations_and_pictures_are_for_those_who_run_the_page(world: &World) {
     let donations = format!("{manage}/donations");
     olga.get(404, &donations).await;
     let page = clara.get(200, &donations).await.text();
-    assert!(page.contains("Ada Open") && page.matches("$25").count() >= 2, "{page}");
-    assert!(!page.contains("Secret Ben") && page.contains("Anonymous"), "{page}");
+    assert!(
+        page.contains("Ada Open") && page.matches("$25").count() >= 2,
+        "{page}"
+    );
+    assert!(
+        !page.contains("Secret Ben") && page.contains("Anonymous"),
+        "{page}"
+    );
     while app.fan_out_events().await.unwrap() {}
-    let events = "select e.kind from events e join accounts a on a.id = e.account_id where a.username = 'clara'";
-    assert_eq!(world.texts(events).await, ["donation.succeeded", "donation.succeeded"]);
+    let events =
+        "select e.kind from events e join accounts a on a.id = e.account_id where a.username = 'clara'";
+    assert_eq!(
+        world.texts(events).await,
+        ["donation.succeeded", "donation.succeeded"]
+    );
     let logo = format!("{manage}/logo");
     clara.upload(422, &logo, &[], Some(b"no picture")).await;
-    clara.upload(303, &logo, &[], Some(&picture_file(7, 64, 64))).await;
-    let hosted = world.texts("select value from own_fields where field = 'logo'").await;
+    clara
+        .upload(303, &logo, &[], Some(&picture_file(7, 64, 64)))
+        .await;
+    let hosted = world
+        .texts("select value from own_fields where field = 'logo'")
+        .await;
     app.refresh_directory().await.unwrap();
     let details = client.get(200, "/v0.2/nonprofit/american-red-cross").await;
     assert_eq!(details.json["data"]["nonprofit"]["logoHostedId"], hosted[0]);

@@ -89,7 +89,10 @@ fn columns() -> BTreeMap<String, BTreeSet<String>> {
     files.sort();
     for path in files {
         let text = repository::read(&path);
-        let lines: Vec<&str> = text.lines().map(|line| line.split("--").next().unwrap_or_default()).collect();
+        let lines: Vec<&str> = text
+            .lines()
+            .map(|line| line.split("--").next().unwrap_or_default())
+            .collect();
         for statement in lines.join("\n").split(';') {
             apply(&mut tables, statement);
         }
@@ -142,7 +145,9 @@ fn documented() -> BTreeSet<(String, String)> {
     rows.flat_map(|row| {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let columns = cells[2].split(", ");
-        columns.map(|column| (cells[1].to_owned(), column.to_owned())).collect::<Vec<_>>()
+        columns
+            .map(|column| (cells[1].to_owned(), column.to_owned()))
+            .collect::<Vec<_>>()
     })
     .collect()
 }
@@ -165,8 +170,11 @@ pub fn check() -> Vec<String> {
             }
         }
     }
-    let exists = |(table, name): &&(String, String)| columns.get(table).is_some_and(|names| names.contains(name));
+    let exists =
+        |(table, name): &&(String, String)| columns.get(table).is_some_and(|names| names.contains(name));
     let unknown = documented.iter().filter(|column| !exists(column));
-    found.extend(unknown.map(|(table, name)| format!("{DOCUMENT} names {table}.{name}, which does not exist")));
+    found.extend(
+        unknown.map(|(table, name)| format!("{DOCUMENT} names {table}.{name}, which does not exist")),
+    );
     found
 }

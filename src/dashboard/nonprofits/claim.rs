@@ -97,14 +97,26 @@ pub async fn request(
         text
     });
     let email = EmailAddress::parse(data.text("email")).map(|email| email.normalized());
-    let evidence = evidence(t, domain.as_ref(), &data, email.as_deref().ok(), file.as_deref(), &mut form);
+    let evidence = evidence(
+        t,
+        domain.as_ref(),
+        &data,
+        email.as_deref().ok(),
+        file.as_deref(),
+        &mut form,
+    );
     if let Some(Evidence::Email(_, email)) = &evidence
         && !form.has_errors()
-        && let Err(wait) = app.access.attempts.email(email, network, app.clock.instant()).await
+        && let Err(wait) = app
+            .access
+            .attempts
+            .email(email, network, app.clock.instant())
+            .await
     {
         form.add_error("email", retry_message(&layout, wait));
     }
-    let (Some(person), Some(position), Some(evidence), false) = (person, position, evidence, form.has_errors())
+    let (Some(person), Some(position), Some(evidence), false) =
+        (person, position, evidence, form.has_errors())
     else {
         return Ok(page(&user, layout, &found, domain.as_ref(), form).invalid());
     };
@@ -123,7 +135,9 @@ pub async fn request(
             }
             return Ok(Redirect::to(&path_of(claim.id)).into_response());
         }
-        RequestOutcome::AlreadyOpen => return Ok(Flash::AlreadyDone.redirect(&app.site.public_url, LIST_PATH)),
+        RequestOutcome::AlreadyOpen => {
+            return Ok(Flash::AlreadyDone.redirect(&app.site.public_url, LIST_PATH));
+        }
         RequestOutcome::NeedsTwoFactor => return Ok(needs_two_factor(&user, layout)),
         RequestOutcome::TooMany => form.add_form_error(t.too_many),
         RequestOutcome::NotAllowed => form.add_form_error(t.not_allowed),
@@ -141,7 +155,8 @@ fn evidence<'a>(
     form: &mut Form,
 ) -> Option<Evidence<'a>> {
     let Some(domain) = domain else {
-        let document = file.filter(|content| content.len() <= MAX_DOCUMENT_SIZE && document_type(content).is_some());
+        let document =
+            file.filter(|content| content.len() <= MAX_DOCUMENT_SIZE && document_type(content).is_some());
         if document.is_none() {
             form.add_error("document", t.bad_document);
         }
@@ -192,7 +207,10 @@ pub async fn check(
         return Ok(Flash::AlreadyDone.redirect(&app.site.public_url, &path_of(claim.id)));
     }
     let t = &layout.t.claims;
-    let admitted = app.access.attempts.origin_check(&user.username, app.clock.instant());
+    let admitted = app
+        .access
+        .attempts
+        .origin_check(&user.username, app.clock.instant());
     if admitted.await.is_err() {
         return invalid(&app, &user, layout, claim, t.too_often.to_owned()).await;
     }
@@ -207,7 +225,10 @@ pub async fn check(
         return invalid(&app, &user, layout, claim, error.to_string()).await;
     }
     let name = name_of(&app, claim.nonprofit).await?;
-    let outcome = app.claims().prove_domain(&claim, &name, filed.as_ref(), is_shared).await?;
+    let outcome = app
+        .claims()
+        .prove_domain(&claim, &name, filed.as_ref(), is_shared)
+        .await?;
     let path = path_of(claim.id);
     Ok(flash_of(outcome).redirect(&app.site.public_url, &path))
 }
@@ -225,7 +246,12 @@ pub async fn resend(
     if claim.state != ClaimState::Requested || claim.proof != Proof::Email {
         return Ok(Flash::AlreadyDone.redirect(&app.site.public_url, &path_of(claim.id)));
     }
-    if let Err(wait) = app.access.attempts.email(&email, network, app.clock.instant()).await {
+    if let Err(wait) = app
+        .access
+        .attempts
+        .email(&email, network, app.clock.instant())
+        .await
+    {
         let error = retry_message(&layout, wait);
         return invalid(&app, &user, layout, claim, error).await;
     }
@@ -261,11 +287,16 @@ pub async fn prove_page(
     };
     let t = &layout.t.claims;
     let name = name_of(&app, claim.nonprofit).await?;
-    let values = [("email", claim.evidence.as_deref().unwrap_or_default()), ("name", &name)];
+    let values = [
+        ("email", claim.evidence.as_deref().unwrap_or_default()),
+        ("name", &name),
+    ];
     let form = Form::new(PROVE_PATH, t.prove, vec![Field::hidden("token", token)]);
     let lead = fill(t.prove_lead, &values);
     let layout = layout.with_menu(&user, Tab::Nonprofits);
-    Ok(FormPage::new(layout, t.prove_title, form).lead(lead).into_response())
+    Ok(FormPage::new(layout, t.prove_title, form)
+        .lead(lead)
+        .into_response())
 }
 
 /// `POST /dashboard/nonprofits/prove`
@@ -281,7 +312,9 @@ pub async fn prove(
     };
     let (filed, is_shared) = filed_domain(&app, claim.nonprofit).await?;
     let name = name_of(&app, claim.nonprofit).await?;
-    let proven = app.claims().prove_email(token, user.account, &name, filed.as_ref(), is_shared);
+    let proven = app
+        .claims()
+        .prove_email(token, user.account, &name, filed.as_ref(), is_shared);
     match proven.await? {
         ProveOutcome::NotWaiting => Ok(stale(&user, layout)),
         ProveOutcome::OtherDomain => {
@@ -367,7 +400,9 @@ fn path_of(claim: Uuid) -> String {
 async fn find_own(app: &App, user: &SignedIn, id: &str) -> Result<Claim> {
     let id = Uuid::try_parse(id).map_err(|_| Error::NotFound)?;
     let claim = store::find(&app.db, id).await?;
-    claim.filter(|claim| claim.account == user.account).ok_or(Error::NotFound)
+    claim
+        .filter(|claim| claim.account == user.account)
+        .ok_or(Error::NotFound)
 }
 
 fn send_proof(app: &App, claim: &Claim, name: &str, token: &Token) {
@@ -436,7 +471,10 @@ async fn show(
 ) -> Result<Page<ClaimPage>> {
     let is_searched = claim.state == ClaimState::Requested && claim.proof == Proof::Domain;
     let website = claim.domain.as_ref().map(|domain| format!("https://{domain}"));
-    let origin = website.as_deref().and_then(FiledDomain::of_website).and_then(|domain| domain.origin());
+    let origin = website
+        .as_deref()
+        .and_then(FiledDomain::of_website)
+        .and_then(|domain| domain.origin());
     let places = origin.filter(|_| is_searched).map(|origin| {
         let token = claim.evidence.as_deref().unwrap_or_default();
         (proof::record(&origin, token), proof::file_url(&origin))
@@ -452,7 +490,13 @@ async fn show(
     }))
 }
 
-async fn invalid(app: &App, user: &SignedIn, layout: Layout, claim: Claim, error: String) -> Result<Response> {
+async fn invalid(
+    app: &App,
+    user: &SignedIn,
+    layout: Layout,
+    claim: Claim,
+    error: String,
+) -> Result<Response> {
     let page = show(app, user, layout, claim, Some(error)).await?;
     Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
 }

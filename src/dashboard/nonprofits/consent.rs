@@ -54,7 +54,15 @@ pub async fn consent(
         if !consents::store::withdraw(&mut tx, found.id, now).await? {
             return Ok(Flash::AlreadyDone.redirect(&app.site.public_url, &path_of(&found)));
         }
-        return finish(&app, &user, &found, tx, (OwnField::Consent, None), "consent withdraw").await;
+        return finish(
+            &app,
+            &user,
+            &found,
+            tx,
+            (OwnField::Consent, None),
+            "consent withdraw",
+        )
+        .await;
     }
     let t = &layout.t.claims;
     let mut form = consent_form(&layout, &found, None).with_values(&data);
@@ -162,7 +170,10 @@ async fn finish(
     tx.commit().await?;
     if let Err(error) = app.refresh_directory().await {
         let error = format!("{error:#}");
-        tracing::warn!(error, "could not refresh the directory after a change by a nonprofit");
+        tracing::warn!(
+            error,
+            "could not refresh the directory after a change by a nonprofit"
+        );
     }
     Ok(Flash::PageChanged.redirect(&app.site.public_url, &path_of(found)))
 }

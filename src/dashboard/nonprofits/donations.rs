@@ -73,7 +73,11 @@ pub async fn list(
             .map(|line| Statement {
                 url: disbursements.statement_url(line),
                 amount: line.amount,
-                day: line.sent_at.or(line.finished_at).map(format_time).unwrap_or_default(),
+                day: line
+                    .sent_at
+                    .or(line.finished_at)
+                    .map(format_time)
+                    .unwrap_or_default(),
             })
             .collect(),
         donations: donations

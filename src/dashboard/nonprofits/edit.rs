@@ -70,7 +70,12 @@ pub async fn save(
         return Ok(form_page(&user, layout, &found, form).invalid());
     }
     // What is the same as the filed value is not the nonprofit's own: the next return may change it.
-    let filed = |field| fields.iter().find(|other| other.field == field).and_then(|other| other.filed.as_deref());
+    let filed = |field| {
+        fields
+            .iter()
+            .find(|other| other.field == field)
+            .and_then(|other| other.filed.as_deref())
+    };
     let changes: Vec<(OwnField, Option<&str>)> = changes
         .iter()
         .map(|(field, value)| {
@@ -87,12 +92,7 @@ pub async fn save(
 }
 
 /// `GET /dashboard/nonprofits/{id}/logo`
-pub async fn logo_page(
-    app: State<App>,
-    user: SignedIn,
-    layout: Layout,
-    id: PathText,
-) -> Result<Response> {
+pub async fn logo_page(app: State<App>, user: SignedIn, layout: Layout, id: PathText) -> Result<Response> {
     picture_page(app, user, layout, id, OwnField::Logo).await
 }
 
@@ -108,12 +108,7 @@ pub async fn save_logo(
 }
 
 /// `GET /dashboard/nonprofits/{id}/cover`
-pub async fn cover_page(
-    app: State<App>,
-    user: SignedIn,
-    layout: Layout,
-    id: PathText,
-) -> Result<Response> {
+pub async fn cover_page(app: State<App>, user: SignedIn, layout: Layout, id: PathText) -> Result<Response> {
     picture_page(app, user, layout, id, OwnField::Cover).await
 }
 
@@ -166,7 +161,10 @@ async fn save_picture(
 
 fn picture_form(layout: &Layout, found: &Found, field: OwnField, fields: &[EditableField]) -> Form {
     let t = &layout.t.claims;
-    let own = fields.iter().find(|other| other.field == field).and_then(|other| other.own.as_ref());
+    let own = fields
+        .iter()
+        .find(|other| other.field == field)
+        .and_then(|other| other.own.as_ref());
     let label = if field == OwnField::Logo { t.logo } else { t.cover };
     let picture = PictureInput::new(label, layout.f.organizer.picture_hint, uploads::PATH)
         .current(own.map(|own| own.value.as_str()));
@@ -182,7 +180,11 @@ fn picture_form_page(
     form: Form,
 ) -> FormPage {
     let t = &layout.t.claims;
-    let title = if field == OwnField::Logo { t.logo_title } else { t.cover_title };
+    let title = if field == OwnField::Logo {
+        t.logo_title
+    } else {
+        t.cover_title
+    };
     let title = fill(title, &[("name", &found.name)]);
     FormPage::new(layout.with_menu(user, Tab::Nonprofits), title, form)
         .script("fundraiser-form.js")
@@ -199,7 +201,10 @@ async fn change(
 ) -> Result<bool> {
     let now = app.clock.millis();
     let mut tx = app.db.write().await?;
-    if store::find_role_in(&mut tx, found.id, user.account).await?.is_none() {
+    if store::find_role_in(&mut tx, found.id, user.account)
+        .await?
+        .is_none()
+    {
         return Err(Error::NotFound);
     }
     let changed = own_fields::change(&mut tx, found.id, changes, user.account, now).await?;
@@ -220,7 +225,12 @@ async fn list(app: &App, found: &Found) -> Result<Vec<EditableField>> {
 }
 
 /// Reads a field of the form, or returns its error.
-fn value_of(app: &App, t: &ClaimTexts, field: OwnField, data: &FormData) -> std::result::Result<String, String> {
+fn value_of(
+    app: &App,
+    t: &ClaimTexts,
+    field: OwnField,
+    data: &FormData,
+) -> std::result::Result<String, String> {
     if field == OwnField::Causes {
         let causes = app.directory.causes().list().iter();
         let checked = causes.filter(|cause| data.find(&cause.name).is_some());

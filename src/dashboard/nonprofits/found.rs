@@ -63,13 +63,19 @@ pub(in crate::dashboard) async fn name_of(app: &App, id: NonprofitId) -> Result<
 }
 
 /// Finds the domain that proves a claim of a nonprofit, and whether another nonprofit filed it too.
-pub(in crate::dashboard) async fn filed_domain(app: &App, id: NonprofitId) -> Result<(Option<FiledDomain>, bool)> {
+pub(in crate::dashboard) async fn filed_domain(
+    app: &App,
+    id: NonprofitId,
+) -> Result<(Option<FiledDomain>, bool)> {
     let website = find_filed_website(&app.db, id).await?;
     let Some(domain) = website.as_deref().and_then(FiledDomain::of_website) else {
         return Ok((None, false));
     };
     let found = app.directory.find(&Identifier::Id(id)).await?;
-    let ein = found.as_ref().and_then(NonprofitRef::nonprofit).and_then(|nonprofit| nonprofit.ein);
+    let ein = found
+        .as_ref()
+        .and_then(NonprofitRef::nonprofit)
+        .and_then(|nonprofit| nonprofit.ein);
     let others = list_filed_websites(&app.db, domain.as_str(), ein).await?;
     let is_same = |other: FiledDomain| other.as_str() == domain.as_str();
     let is_shared = others

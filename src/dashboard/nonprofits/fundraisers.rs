@@ -87,7 +87,11 @@ pub async fn decide(
         Some(fundraiser) => decide_one(&app, &user, &found, fundraiser, data.text("action")).await?,
         None => set_rule(&app, &user, &found, data.text("rule")).await?,
     };
-    let flash = if is_changed { Flash::FundraiserDecided } else { Flash::AlreadyDone };
+    let flash = if is_changed {
+        Flash::FundraiserDecided
+    } else {
+        Flash::AlreadyDone
+    };
     Ok(flash.redirect(&app.site.public_url, &path))
 }
 
@@ -119,7 +123,12 @@ async fn set_rule(app: &App, user: &SignedIn, found: &Found, name: &str) -> Resu
         return Ok(false);
     }
     let actor = Actor::Account(user.account);
-    let action = Action::new(actor, "nonprofit fundraisers", &found.id.to_string(), rule.as_str());
+    let action = Action::new(
+        actor,
+        "nonprofit fundraisers",
+        &found.id.to_string(),
+        rule.as_str(),
+    );
     audit::store::record(&mut tx, &action, now).await?;
     tx.commit().await?;
     Ok(true)

@@ -1,6 +1,8 @@
 //! Inviting others to run the page of a nonprofit. A link works once, for a week, and only while its sender runs the page.
 
-use super::claim::{LIST_PATH, name_fields, name_text, needs_two_factor, refuse_without_second_factor, stale};
+use super::claim::{
+    LIST_PATH, name_fields, name_text, needs_two_factor, refuse_without_second_factor, stale,
+};
 use super::found::{Found, name_of};
 use super::members::{role_text, show};
 use crate::app::App;
@@ -81,7 +83,9 @@ pub async fn withdraw(
 ) -> Result<Response> {
     let (found, _) = Found::run_by(&app, &user, &id).await?;
     let created_at = data.text("created").parse().unwrap_or_default();
-    let withdrawn = app.claims().withdraw_invitation(found.id, user.account, created_at);
+    let withdrawn = app
+        .claims()
+        .withdraw_invitation(found.id, user.account, created_at);
     let flash = if withdrawn.await? {
         Flash::InvitationWithdrawn
     } else {
@@ -166,7 +170,11 @@ pub(super) fn form(t: &ClaimTexts, id: &str) -> Form {
 
 fn join_form(t: &ClaimTexts, token: &str) -> Form {
     let [person, position] = name_fields(t);
-    Form::new(JOIN_PATH, t.join, vec![person, position, Field::hidden("token", token)])
+    Form::new(
+        JOIN_PATH,
+        t.join,
+        vec![person, position, Field::hidden("token", token)],
+    )
 }
 
 async fn join_page(

@@ -89,7 +89,11 @@ pub async fn approve(
     let (filed, _) = filed_domain(&app, claim.nonprofit).await?;
     let actor = Actor::Account(user.account);
     let t = &layout.t.claims;
-    let error = match app.claims().approve(claim.id, &name, filed.as_ref(), actor).await? {
+    let error = match app
+        .claims()
+        .approve(claim.id, &name, filed.as_ref(), actor)
+        .await?
+    {
         DecideOutcome::Done => return Ok(Flash::ClaimDecided.redirect(&app.site.public_url, LIST_PATH)),
         DecideOutcome::AlreadyDone => {
             return Ok(Flash::AlreadyDone.redirect(&app.site.public_url, LIST_PATH));
@@ -173,7 +177,11 @@ pub async fn consents(State(app): State<App>, Operator(_): Operator) -> Result<R
 }
 
 /// `POST /dashboard/operator/claims/open-again`: lets a nonprofit receive donations again.
-pub async fn open_again(State(app): State<App>, Operator(user): Operator, data: FormData) -> Result<Response> {
+pub async fn open_again(
+    State(app): State<App>,
+    Operator(user): Operator,
+    data: FormData,
+) -> Result<Response> {
     let id = Uuid::try_parse(data.text("nonprofit")).map_err(|_| Error::NotFound)?;
     let (id, now) = (NonprofitId(id), app.clock.millis());
     let mut tx = app.db.write().await?;

@@ -16,7 +16,11 @@ use platform::ids::NonprofitId;
 /// Returns the sentences of a donation form. A test charges nothing, and the form says so elsewhere.
 pub(super) async fn notes(app: &App, target: &Target) -> Result<Vec<String>> {
     let t = &Layout::new(Section::Other).p.give;
-    let taxes = if target.is_deductible { t.deductible } else { t.not_deductible };
+    let taxes = if target.is_deductible {
+        t.deductible
+    } else {
+        t.not_deductible
+    };
     if let Some(host) = payment_host(app, target.nonprofit).await? {
         let elsewhere = fill(t.charged_elsewhere, &[("host", &host)]);
         return Ok(vec![elsewhere, taxes.to_owned()]);
@@ -49,9 +53,11 @@ pub(super) async fn notes(app: &App, target: &Target) -> Result<Vec<String>> {
         FeesPaidBy::Operator => (t.recipient_note_whole, t.fee_paid),
     };
     // Donations are made to the recipient, which is a charity.
-    Ok([t.charged_by_recipient, note, fees, t.may_not_arrive, t.deductible]
-        .map(|text| fill(text, &values))
-        .to_vec())
+    Ok(
+        [t.charged_by_recipient, note, fees, t.may_not_arrive, t.deductible]
+            .map(|text| fill(text, &values))
+            .to_vec(),
+    )
 }
 
 /// Returns the site on which a donation is paid, if donors pay elsewhere. The nonprofit's own takes precedence over that of the

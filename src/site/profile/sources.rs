@@ -89,7 +89,10 @@ fn describe(source: &FieldSource, filed: Option<&StoredReturn>, t: &ProfileTexts
         text += &fill(t.in_file, &[("file", &files.join(", "))]);
     }
     if let Some(filed) = &source.filed {
-        text += &fill(t.filed_instead, &[("value", &excerpt(filed, None, MAX_FILED_CHARS))]);
+        text += &fill(
+            t.filed_instead,
+            &[("value", &excerpt(filed, None, MAX_FILED_CHARS))],
+        );
     }
     if let Some(file) = source.files.first() {
         text += &fill(t.imported_on, &[("day", &format_time(file.imported_at))]);

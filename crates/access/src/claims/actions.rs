@@ -4,7 +4,9 @@ use super::domain::FiledDomain;
 use super::emails::About;
 use super::settings::Approval;
 use super::store::{self, Claim, ClaimLink};
-use super::{ClaimState, ClaimStep, INVITATION_LIFETIME, LINK_LIFETIME, MAX_OPEN_CLAIMS, PROOF_LIFETIME, Proof, Role};
+use super::{
+    ClaimState, ClaimStep, INVITATION_LIFETIME, LINK_LIFETIME, MAX_OPEN_CLAIMS, PROOF_LIFETIME, Proof, Role,
+};
 use crate::accounts::store::{find_standing_in, find_username_in};
 use crate::accounts::token::Token;
 use crate::accounts::two_factor::store::is_on_in;
@@ -119,7 +121,10 @@ impl Claims<'_> {
             Evidence::Domain(domain) => (Proof::Domain, Some(domain), Some(random_token()), None),
             Evidence::Email(domain, email) => (Proof::Email, Some(domain), Some(email.to_owned()), None),
             Evidence::Document(content) => {
-                let sealed = self.notices.secret.encrypt(DOCUMENT_PURPOSE, id.as_bytes(), content);
+                let sealed = self
+                    .notices
+                    .secret
+                    .encrypt(DOCUMENT_PURPOSE, id.as_bytes(), content);
                 (Proof::Document, None, None, Some(sealed))
             }
         };
@@ -152,7 +157,15 @@ impl Claims<'_> {
             Proof::Email => Some(self.insert_proof_link(&mut tx, &claim, now).await?),
             _ => None,
         };
-        record(&mut tx, Actor::Account(new.account), "claim request", &claim, proof.as_str(), now).await?;
+        record(
+            &mut tx,
+            Actor::Account(new.account),
+            "claim request",
+            &claim,
+            proof.as_str(),
+            now,
+        )
+        .await?;
         let about = self.about(&claim, new.name);
         let mut emails = self.queue(&mut tx, &[new.account], &about.requested()).await?;
         let members = administrators(&mut tx, new.nonprofit).await?;
@@ -238,14 +251,27 @@ impl Claims<'_> {
             return Ok(false);
         };
         let by = (Some(claim.account), "");
-        if store::take_step(&mut tx, &claim, ClaimStep::Withdraw, by, now).await?.is_none() {
+        if store::take_step(&mut tx, &claim, ClaimStep::Withdraw, by, now)
+            .await?
+            .is_none()
+        {
             return Ok(false);
         }
-        record(&mut tx, Actor::Account(claim.account), "claim withdraw", &claim, "", now).await?;
+        record(
+            &mut tx,
+            Actor::Account(claim.account),
+            "claim withdraw",
+            &claim,
+            "",
+            now,
+        )
+        .await?;
         let mut emails = Vec::new();
         if claim.state == ClaimState::Approved {
             let others = administrators(&mut tx, claim.nonprofit).await?;
-            emails = self.queue(&mut tx, &others, &self.about(&claim, name).left()).await?;
+            emails = self
+                .queue(&mut tx, &others, &self.about(&claim, name).left())
+                .await?;
         }
         self.commit(tx, emails).await?;
         Ok(true)
@@ -277,7 +303,10 @@ impl Claims<'_> {
             return Ok(DecideOutcome::ProofExpired);
         }
         let by = actor_account(actor);
-        if store::take_step(&mut tx, &claim, ClaimStep::Approve, (by, ""), now).await?.is_none() {
+        if store::take_step(&mut tx, &claim, ClaimStep::Approve, (by, ""), now)
+            .await?
+            .is_none()
+        {
             return Ok(DecideOutcome::AlreadyDone);
         }
         record(&mut tx, actor, "claim approve", &claim, claim.proof.as_str(), now).await?;
@@ -304,7 +333,9 @@ impl Claims<'_> {
         }
         record(&mut tx, actor, action, &claim, reason, now).await?;
         let about = self.about(&claim, name);
-        let mut emails = self.queue(&mut tx, &[claim.account], &about.ended(what, reason)).await?;
+        let mut emails = self
+            .queue(&mut tx, &[claim.account], &about.ended(what, reason))
+            .await?;
         if step == ClaimStep::Revoke {
             let others = administrators(&mut tx, claim.nonprofit).await?;
             emails.extend(self.queue(&mut tx, &others, &about.left()).await?);
@@ -337,7 +368,13 @@ impl Claims<'_> {
                 created_at: now,
             },
         );
-        store::insert_link(&mut tx, &token.hash(), &link, now - INVITATION_LIFETIME.as_millis() as i64).await?;
+        store::insert_link(
+            &mut tx,
+            &token.hash(),
+            &link,
+            now - INVITATION_LIFETIME.as_millis() as i64,
+        )
+        .await?;
         let action = Action::new(
             Actor::Account(account),
             "claim invite",
@@ -414,12 +451,25 @@ impl Claims<'_> {
         if !store::take_link(&mut tx, &token.hash()).await? {
             return Ok(AcceptOutcome::Stale);
         }
-        let claim = self.insert_invited(&mut tx, &link, role, account, (person, position), now).await?;
+        let claim = self
+            .insert_invited(&mut tx, &link, role, account, (person, position), now)
+            .await?;
         let by = (Some(link.created_by), "");
-        if store::take_step(&mut tx, &claim, ClaimStep::Approve, by, now).await?.is_none() {
+        if store::take_step(&mut tx, &claim, ClaimStep::Approve, by, now)
+            .await?
+            .is_none()
+        {
             return Ok(AcceptOutcome::Stale);
         }
-        record(&mut tx, Actor::Account(account), "claim accept", &claim, role.as_str(), now).await?;
+        record(
+            &mut tx,
+            Actor::Account(account),
+            "claim accept",
+            &claim,
+            role.as_str(),
+            now,
+        )
+        .await?;
         let emails = self.queue_approved(&mut tx, &claim, name).await?;
         self.commit(tx, emails).await?;
         Ok(AcceptOutcome::Accepted)
@@ -445,10 +495,21 @@ impl Claims<'_> {
             return Ok(ProveOutcome::OtherDomain);
         };
         let by = (Some(claim.account), "");
-        if store::take_step(&mut tx, &claim, ClaimStep::Prove, by, now).await?.is_none() {
+        if store::take_step(&mut tx, &claim, ClaimStep::Prove, by, now)
+            .await?
+            .is_none()
+        {
             return Ok(ProveOutcome::NotWaiting);
         }
-        record(&mut tx, Actor::Account(claim.account), "claim prove", &claim, filed.as_str(), now).await?;
+        record(
+            &mut tx,
+            Actor::Account(claim.account),
+            "claim prove",
+            &claim,
+            filed.as_str(),
+            now,
+        )
+        .await?;
         let claim = Claim {
             state: ClaimState::Proven,
             proven_at: Some(now),
@@ -465,13 +526,24 @@ impl Claims<'_> {
         let (emails, outcome) = if may_approve {
             let by = (None, "");
             store::take_step(&mut tx, &claim, ClaimStep::Approve, by, now).await?;
-            record(&mut tx, Actor::Account(claim.account), "claim approve", &claim, "by the proof", now).await?;
+            record(
+                &mut tx,
+                Actor::Account(claim.account),
+                "claim approve",
+                &claim,
+                "by the proof",
+                now,
+            )
+            .await?;
             let emails = self.queue_approved(&mut tx, &claim, name).await?;
             (emails, ProveOutcome::Approved)
         } else {
             let operators = store::list_operators(&mut tx).await?;
             let waiting = self.about(&claim, name).waiting();
-            (self.queue(&mut tx, &operators, &waiting).await?, ProveOutcome::Proven)
+            (
+                self.queue(&mut tx, &operators, &waiting).await?,
+                ProveOutcome::Proven,
+            )
         };
         self.commit(tx, emails).await?;
         Ok(outcome)
@@ -523,7 +595,10 @@ impl Claims<'_> {
         account: AccountId,
     ) -> sqlx::Result<Option<Claim>> {
         let oldest = self.now() - LINK_LIFETIME.as_millis() as i64;
-        let Some(id) = link.filter(|link| link.created_at > oldest).and_then(|link| link.claim) else {
+        let Some(id) = link
+            .filter(|link| link.created_at > oldest)
+            .and_then(|link| link.claim)
+        else {
             return Ok(None);
         };
         let claim = store::find_in(tx, id).await?;
@@ -546,7 +621,13 @@ impl Claims<'_> {
             created_by: claim.account,
             created_at: now,
         };
-        store::insert_link(tx, &token.hash(), &link, now - INVITATION_LIFETIME.as_millis() as i64).await?;
+        store::insert_link(
+            tx,
+            &token.hash(),
+            &link,
+            now - INVITATION_LIFETIME.as_millis() as i64,
+        )
+        .await?;
         Ok(token)
     }
 
@@ -559,7 +640,12 @@ impl Claims<'_> {
         store::find_in(tx, id).await
     }
 
-    async fn queue_approved(self, tx: &mut Tx, claim: &Claim, name: &str) -> sqlx::Result<Vec<PreparedEmail>> {
+    async fn queue_approved(
+        self,
+        tx: &mut Tx,
+        claim: &Claim,
+        name: &str,
+    ) -> sqlx::Result<Vec<PreparedEmail>> {
         let about = self.about(claim, name);
         let mut emails = self.queue(tx, &[claim.account], &about.approved()).await?;
         let mut others = administrators(tx, claim.nonprofit).await?;
@@ -568,7 +654,12 @@ impl Claims<'_> {
         Ok(emails)
     }
 
-    async fn queue(self, tx: &mut Tx, accounts: &[AccountId], notice: &Notice) -> sqlx::Result<Vec<PreparedEmail>> {
+    async fn queue(
+        self,
+        tx: &mut Tx,
+        accounts: &[AccountId],
+        notice: &Notice,
+    ) -> sqlx::Result<Vec<PreparedEmail>> {
         let mut emails = Vec::new();
         for account in accounts {
             emails.extend(self.notices.queue(tx, *account, notice).await?);
@@ -606,7 +697,9 @@ fn is_proof_current(claim: &Claim, filed: Option<&FiledDomain>, now: i64) -> boo
 
 async fn administrators(tx: &mut Tx, nonprofit: NonprofitId) -> sqlx::Result<Vec<AccountId>> {
     let members = store::list_members_in(tx, nonprofit).await?;
-    let administrators = members.into_iter().filter(|member| member.role == Role::Administrator);
+    let administrators = members
+        .into_iter()
+        .filter(|member| member.role == Role::Administrator);
     Ok(administrators.map(|member| member.account).collect())
 }
 

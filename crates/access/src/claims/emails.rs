@@ -109,10 +109,18 @@ impl About<'_> {
     /// To the person, about a rejection or a revocation.
     pub(super) fn ended(&self, what: &str, reason: &str) -> Notice {
         let text = EmailText::new(&format!("An operator has {what} your claim of {}.", self.name));
-        let text = if reason.is_empty() { text } else { text.quote(reason) };
+        let text = if reason.is_empty() {
+            text
+        } else {
+            text.quote(reason)
+        };
         notice(
             format!("Your claim of {} was {what}", self.name),
-            self.link(text, "/contact", "If you think that this is a mistake, contact us"),
+            self.link(
+                text,
+                "/contact",
+                "If you think that this is a mistake, contact us",
+            ),
         )
     }
 

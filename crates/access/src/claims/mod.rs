@@ -93,7 +93,9 @@ impl ClaimState {
     pub(crate) const fn after(self, step: ClaimStep, proof: Proof) -> Option<ClaimState> {
         match (self, step) {
             (ClaimState::Requested, ClaimStep::Prove) if proof.is_automatic() => Some(ClaimState::Proven),
-            (ClaimState::Requested, ClaimStep::Approve) if !proof.is_automatic() => Some(ClaimState::Approved),
+            (ClaimState::Requested, ClaimStep::Approve) if !proof.is_automatic() => {
+                Some(ClaimState::Approved)
+            }
             (ClaimState::Proven, ClaimStep::Approve) => Some(ClaimState::Approved),
             (ClaimState::Requested | ClaimState::Proven, ClaimStep::Reject) => Some(ClaimState::Rejected),
             (ClaimState::Requested | ClaimState::Proven | ClaimState::Approved, ClaimStep::Withdraw) => {

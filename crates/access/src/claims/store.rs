@@ -17,10 +17,10 @@ macro_rules! claims {
 }
 
 const FIND: &str = claims!("where c.id = $1");
-const FIND_WAITING: &str = claims!(
-    "where c.nonprofit_id = $1 and c.account_id = $2 and c.state in ('requested', 'proven')"
-);
-const LIST_OF_ACCOUNT: &str = claims!("where c.account_id = $1 order by c.created_at desc, c.id desc limit $2");
+const FIND_WAITING: &str =
+    claims!("where c.nonprofit_id = $1 and c.account_id = $2 and c.state in ('requested', 'proven')");
+const LIST_OF_ACCOUNT: &str =
+    claims!("where c.account_id = $1 order by c.created_at desc, c.id desc limit $2");
 const LIST_WAITING: &str =
     claims!("where c.state in ('requested', 'proven') order by c.created_at, c.id limit $1 offset $2");
 const LIST_MEMBERS: &str = claims!(
@@ -53,7 +53,8 @@ const LOCK: &str = "insert into claimed_nonprofits (nonprofit_id, changes) value
      on conflict (nonprofit_id) do update set changes = claimed_nonprofits.changes + 1";
 const INSERT_LINK: &str = "insert into claim_links (hash, nonprofit_id, claim_id, role, email, created_by, created_at) \
      values ($1, $2, $3, $4, $5, $6, $7)";
-const FIND_LINK: &str = "select nonprofit_id, claim_id, role, email, created_by, created_at from claim_links where hash = $1";
+const FIND_LINK: &str =
+    "select nonprofit_id, claim_id, role, email, created_by, created_at from claim_links where hash = $1";
 const LIST_INVITATIONS: &str = "select nonprofit_id, claim_id, role, email, created_by, created_at from claim_links \
      where nonprofit_id = $1 and created_at > $2 and claim_id is null order by created_at limit 100";
 const REMOVE_LINK: &str = "delete from claim_links where hash = $1";
@@ -61,8 +62,7 @@ const REMOVE_INVITATION: &str =
     "delete from claim_links where nonprofit_id = $1 and created_at = $2 and claim_id is null";
 const REMOVE_OLD_LINKS: &str = "delete from claim_links where created_at <= $1";
 const FIND_DOCUMENT: &str = "select document from claims where id = $1";
-const REMOVE_OLD_DOCUMENTS: &str =
-    "update claims set document = null where document is not null and decided_at is not null and decided_at <= $1";
+const REMOVE_OLD_DOCUMENTS: &str = "update claims set document = null where document is not null and decided_at is not null and decided_at <= $1";
 const LIST_OPERATORS: &str =
     "select id from accounts where operator and deleted_at is null and suspended_at is null limit 20";
 
@@ -256,7 +256,9 @@ pub(crate) async fn count_open(tx: &mut Tx, account: AccountId) -> sqlx::Result<
 
 /// Returns whether a nonprofit has an administrator.
 pub(crate) async fn has_administrator(tx: &mut Tx, nonprofit: NonprofitId) -> sqlx::Result<bool> {
-    let count: i64 = tx.fetch_scalar(query(COUNT_ADMINISTRATORS).bind(nonprofit.0)).await?;
+    let count: i64 = tx
+        .fetch_scalar(query(COUNT_ADMINISTRATORS).bind(nonprofit.0))
+        .await?;
     Ok(count > 0)
 }
 
@@ -375,11 +377,7 @@ pub(crate) async fn take_link(tx: &mut Tx, hash: &[u8]) -> sqlx::Result<bool> {
 }
 
 /// Lists the invitations of a nonprofit that still work, oldest first.
-pub async fn list_invitations(
-    db: &Db,
-    nonprofit: NonprofitId,
-    oldest: i64,
-) -> sqlx::Result<Vec<ClaimLink>> {
+pub async fn list_invitations(db: &Db, nonprofit: NonprofitId, oldest: i64) -> sqlx::Result<Vec<ClaimLink>> {
     let rows: Vec<LinkRow> = db
         .fetch_all(query(LIST_INVITATIONS).bind(nonprofit.0).bind(oldest))
         .await?;

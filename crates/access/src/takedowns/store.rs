@@ -80,6 +80,8 @@ pub async fn insert(
 
 /// Ends the request of a nonprofit. Returns `false` if none is in force.
 pub async fn end(tx: &mut Tx, nonprofit: NonprofitId, by: AccountId, now: i64) -> sqlx::Result<bool> {
-    let ended = tx.execute(query(END).bind(nonprofit.0).bind(by.0).bind(now)).await?;
+    let ended = tx
+        .execute(query(END).bind(nonprofit.0).bind(by.0).bind(now))
+        .await?;
     Ok(ended > 0)
 }

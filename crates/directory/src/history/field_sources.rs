@@ -160,15 +160,24 @@ impl Sources<'_> {
             ),
             (
                 Field::Causes,
-                by_profile(stated.in_profile(|profile| &profile.causes).is_some(), OwnField::Causes),
+                by_profile(
+                    stated.in_profile(|profile| &profile.causes).is_some(),
+                    OwnField::Causes,
+                ),
             ),
             (
                 Field::Logo,
-                by_profile(stated.in_profile(|profile| &profile.logo).is_some(), OwnField::Logo),
+                by_profile(
+                    stated.in_profile(|profile| &profile.logo).is_some(),
+                    OwnField::Logo,
+                ),
             ),
             (
                 Field::Cover,
-                by_profile(stated.in_profile(|profile| &profile.cover).is_some(), OwnField::Cover),
+                by_profile(
+                    stated.in_profile(|profile| &profile.cover).is_some(),
+                    OwnField::Cover,
+                ),
             ),
         ];
         if has_ein {

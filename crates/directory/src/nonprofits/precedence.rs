@@ -49,18 +49,18 @@ impl<'a> Statements<'a> {
     }
 
     /// Returns a text that the nonprofit or an operator stated.
-    fn by_either(
-        &self,
-        own: OwnField,
-        field: fn(&Profile) -> &Option<String>,
-    ) -> Option<Stated<&'a str>> {
+    fn by_either(&self, own: OwnField, field: fn(&Profile) -> &Option<String>) -> Option<Stated<&'a str>> {
         let text = self.in_profile(field)?;
         Some((text, self.profile_origin(own)))
     }
 
     /// Returns the origin of a field of the profile.
     pub(crate) fn profile_origin(&self, own: OwnField) -> Origin {
-        if self.is_own(own) { Origin::Nonprofit } else { Origin::Operator }
+        if self.is_own(own) {
+            Origin::Nonprofit
+        } else {
+            Origin::Operator
+        }
     }
 
     /// Returns the origin of what the filing says.

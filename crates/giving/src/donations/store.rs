@@ -317,7 +317,10 @@ pub async fn list_received(
         title: row.title,
         amount: Cents::new(row.amount),
         refunded: Cents::new(-row.refunds),
-        fee_and_net: row.fee.zip(row.net).map(|(fee, net)| (Cents::new(fee), Cents::new(net))),
+        fee_and_net: row
+            .fee
+            .zip(row.net)
+            .map(|(fee, net)| (Cents::new(fee), Cents::new(net))),
         name: row.name,
         email: row.email,
     };

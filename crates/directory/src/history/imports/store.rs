@@ -31,8 +31,7 @@ const FILES: &str = "select f.revision, f.position, f.name, f.sha256, i.finished
      or (f.revision = $13 and f.position = $14) or (f.revision = $15 and f.position = $16)";
 /// The number of files that one statement finds.
 const FILES_AT_ONCE: usize = 8;
-const COUNT_CHANGES_SINCE: &str =
-    "select cast(coalesce(sum(added + changed + gone), 0) as bigint) + (select count(*) from directory_changes c \
+const COUNT_CHANGES_SINCE: &str = "select cast(coalesce(sum(added + changed + gone), 0) as bigint) + (select count(*) from directory_changes c \
      where c.revision > $1 and not exists (select 1 from imports i where i.revision = c.revision)) \
      from imports where revision > $1";
 /// A large import records no changed nonprofits.

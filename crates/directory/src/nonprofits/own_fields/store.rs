@@ -11,7 +11,10 @@ use uuid::Uuid;
 
 macro_rules! own_fields {
     ($rest:literal) => {
-        concat!("select o.nonprofit_id, o.field, o.value, o.stated_at from own_fields o ", $rest)
+        concat!(
+            "select o.nonprofit_id, o.field, o.value, o.stated_at from own_fields o ",
+            $rest
+        )
     };
 }
 

@@ -22,12 +22,7 @@ pub(crate) async fn find_in(tx: &mut Tx, nonprofit: NonprofitId) -> sqlx::Result
 }
 
 /// Sets the rule of a nonprofit. Returns `false` if it was the same.
-pub async fn set(
-    tx: &mut Tx,
-    nonprofit: NonprofitId,
-    rule: NonprofitRule,
-    now: i64,
-) -> sqlx::Result<bool> {
+pub async fn set(tx: &mut Tx, nonprofit: NonprofitId, rule: NonprofitRule, now: i64) -> sqlx::Result<bool> {
     let changed = tx
         .execute(query(SET).bind(nonprofit.0).bind(rule.as_str()).bind(now))
         .await?;
