@@ -39,7 +39,7 @@ use crate::app::urls::Urls;
 use crate::config::Config;
 use access::accounts::attempt_limiter::AttemptLimiter;
 use access::accounts::hashing::PasswordHasher;
-use access::claims::Claims;
+use access::claims::actions::Claims;
 use access::claims::settings::WithoutConsent;
 use access::keys::Limits;
 use access::keys::exposure::Exposures;

@@ -15,11 +15,10 @@ use crate::web::texts::{ClaimTexts, EN, fill};
 use crate::web::{Field, Form, FormData, Layout, Page, UploadForm};
 use access::accounts::token::Token;
 use access::accounts::two_factor::store as two_factor;
+use access::claims::actions::{Evidence, NewClaim, ProveOutcome, RequestOutcome};
 use access::claims::domain::FiledDomain;
 use access::claims::store::{self, Claim};
-use access::claims::{
-    ClaimState, Evidence, MAX_DOCUMENT_SIZE, MAX_NAME_CHARS, NewClaim, Proof, ProveOutcome, RequestOutcome,
-};
+use access::claims::{ClaimState, MAX_DOCUMENT_SIZE, MAX_NAME_CHARS, Proof};
 use access::origins::proof;
 use access::sessions::SignedIn;
 use askama::Template;

@@ -4,20 +4,20 @@ use super::claim::{
     LIST_PATH, name_fields, name_text, needs_two_factor, refuse_without_second_factor, stale,
 };
 use super::found::{Found, name_of};
-use super::members::{role_text, show};
+use super::members::{invite_form, role_text, show};
 use crate::app::App;
 use crate::dashboard::sign_in::retry_message;
 use crate::http::client::Client;
 use crate::http::error::Result;
 use crate::http::params::{self, PathText};
 use crate::web::flash::Flash;
-use crate::web::form::Choice;
 use crate::web::form_page::FormPage;
 use crate::web::layout::Tab;
 use crate::web::texts::{ClaimTexts, EN, fill};
 use crate::web::{Field, Form, FormData, Layout};
+use access::claims::Role;
+use access::claims::actions::AcceptOutcome;
 use access::claims::store::ClaimLink;
-use access::claims::{AcceptOutcome, Role};
 use access::sessions::SignedIn;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
@@ -38,7 +38,7 @@ pub async fn send(
 ) -> Result<Response> {
     let (found, _) = Found::run_by(&app, &user, &id).await?;
     let t = &layout.t.claims;
-    let mut form = form(t, &id).with_values(&data);
+    let mut form = invite_form(t, &id).with_values(&data);
     let role = Role::find(data.text("role")).unwrap_or(Role::Editor);
     let email = EmailAddress::parse(data.text("email")).map(|email| email.normalized());
     if !app.mail.is_on() {
@@ -153,19 +153,6 @@ pub async fn accept(
             Ok(join_page(&app, &user, layout, &link, form).await?.invalid())
         }
     }
-}
-
-/// Returns the form for an invitation.
-pub(super) fn form(t: &ClaimTexts, id: &str) -> Form {
-    let choices = vec![
-        Choice::new("editor", t.editor, t.editor_hint),
-        Choice::new("administrator", t.administrator, t.administrator_hint),
-    ];
-    let fields = vec![
-        Field::email("email", t.invite_email),
-        Field::choice("role", t.role, choices),
-    ];
-    Form::new(format!("{LIST_PATH}/{id}/invite"), t.invite, fields)
 }
 
 fn join_form(t: &ClaimTexts, token: &str) -> Form {

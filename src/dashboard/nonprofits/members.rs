@@ -2,14 +2,14 @@
 
 use super::claim::{LIST_PATH, state_text};
 use super::found::{Found, name_of};
-use super::invitations;
 use crate::app::App;
 use crate::http::error::Result;
 use crate::http::params::PathText;
+use crate::web::form::Choice;
 use crate::web::layout::Tab;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::ClaimTexts;
-use crate::web::{Form, Layout, Page};
+use crate::web::{Field, Form, Layout, Page};
 use access::claims::store::{self, ClaimLink};
 use access::claims::{ClaimState, INVITATION_LIFETIME, Role};
 use access::sessions::SignedIn;
@@ -90,7 +90,7 @@ pub async fn manage(
     layout: Layout,
     PathText(id): PathText,
 ) -> Result<Response> {
-    let form = invitations::form(&layout.t.claims, &id);
+    let form = invite_form(&layout.t.claims, &id);
     show(&app, &user, layout, &id, form, StatusCode::OK).await
 }
 
@@ -150,4 +150,17 @@ pub(super) fn role_text(role: Role, t: &ClaimTexts) -> &'static str {
         Role::Administrator => t.administrator,
         Role::Editor => t.editor,
     }
+}
+
+/// Returns the form for an invitation.
+pub(super) fn invite_form(t: &ClaimTexts, id: &str) -> Form {
+    let choices = vec![
+        Choice::new("editor", t.editor, t.editor_hint),
+        Choice::new("administrator", t.administrator, t.administrator_hint),
+    ];
+    let fields = vec![
+        Field::email("email", t.invite_email),
+        Field::choice("role", t.role, choices),
+    ];
+    Form::new(format!("{LIST_PATH}/{id}/invite"), t.invite, fields)
 }

@@ -1,16 +1,14 @@
 //! Claims: people prove that they act for a nonprofit, and then run its page.
 //!
 //! A claim is proven by the domain of the website that the nonprofit filed with the IRS, by an email address at that domain,
-//! or by a document. [`ClaimState`] says which steps are possible, [`domain`] which domains prove anything, and [`Claims`]
-//! performs each step in one transaction with its audit entry and its emails.
+//! or by a document. [`ClaimState`] says which steps are possible, [`domain`] which domains prove anything, and
+//! [`actions`] performs each step in one transaction with its audit entry and its emails.
 
-mod actions;
+pub mod actions;
 pub mod domain;
 mod emails;
 pub mod settings;
 pub mod store;
-
-pub use actions::{AcceptOutcome, Claims, DecideOutcome, Evidence, NewClaim, ProveOutcome, RequestOutcome};
 
 use std::time::Duration;
 

@@ -5,9 +5,6 @@ pub mod store;
 
 use platform::ids::{AccountId, NonprofitId};
 
-/// The maximum length of the name and the position of an officer, in characters.
-pub const MAX_NAME_CHARS: usize = 100;
-
 /// A consent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Consent {
