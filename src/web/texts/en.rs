@@ -714,6 +714,7 @@ texts! {
         nothing: "Nothing needs your attention.",
         problem: "Problem",
         waiting: "Waiting",
+        claims: "Claims that wait: {count}",
         reports: "Open reports: {count}",
         reviews: "Fundraisers waiting for review: {count}",
         drafts: "Batches that wait for approval: {count}",
