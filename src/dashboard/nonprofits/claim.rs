@@ -1,6 +1,6 @@
 //! Claiming a nonprofit and proving the claim.
 
-use super::found::{Found, filed_domain, name_of};
+use super::found::{Found, filed_domain, is_shared, name_of};
 use crate::app::App;
 use crate::dashboard::sign_in::retry_message;
 use crate::http::client::Client;
@@ -70,7 +70,7 @@ pub async fn new_page(
     if let Some(refusal) = refuse_without_second_factor(&app, &user, &layout).await? {
         return Ok(refusal);
     }
-    let (domain, _) = filed_domain(&app, found.id).await?;
+    let domain = filed_domain(&app, found.id).await?;
     let form = form(&layout.t.claims, &found, domain.as_ref());
     Ok(page(&user, layout, &found, domain.as_ref(), form).into_response())
 }
@@ -85,7 +85,7 @@ pub async fn request(
     UploadForm { data, file, .. }: UploadForm,
 ) -> Result<Response> {
     let found = Found::by_slug(&app, &slug).await?;
-    let (domain, _) = filed_domain(&app, found.id).await?;
+    let domain = filed_domain(&app, found.id).await?;
     let t = &layout.t.claims;
     let mut form = form(t, &found, domain.as_ref()).with_values(&data);
     let [person, position] = ["person", "position"].map(|name| {
@@ -213,7 +213,7 @@ pub async fn check(
     if admitted.await.is_err() {
         return invalid(&app, &user, layout, claim, t.too_often.to_owned()).await;
     }
-    let (filed, is_shared) = filed_domain(&app, claim.nonprofit).await?;
+    let filed = filed_domain(&app, claim.nonprofit).await?;
     // The token is only looked for at the domain that the nonprofit files now.
     let is_filed = |domain: &&FiledDomain| claim.domain.as_deref() == Some(domain.as_str());
     let Some(origin) = filed.as_ref().filter(is_filed).and_then(FiledDomain::origin) else {
@@ -223,6 +223,7 @@ pub async fn check(
     if let Err(error) = app.origin_prover().prove(&origin, &token).await {
         return invalid(&app, &user, layout, claim, error.to_string()).await;
     }
+    let is_shared = is_shared(&app, claim.nonprofit, filed.as_ref()).await?;
     let name = name_of(&app, claim.nonprofit).await?;
     let outcome = app
         .claims()
@@ -309,7 +310,8 @@ pub async fn prove(
     let Some(claim) = app.claims().find_by_link(token, user.account).await? else {
         return Ok(stale(&user, layout));
     };
-    let (filed, is_shared) = filed_domain(&app, claim.nonprofit).await?;
+    let filed = filed_domain(&app, claim.nonprofit).await?;
+    let is_shared = is_shared(&app, claim.nonprofit, filed.as_ref()).await?;
     let name = name_of(&app, claim.nonprofit).await?;
     let proven = app
         .claims()

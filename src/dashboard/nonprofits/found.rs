@@ -62,24 +62,28 @@ pub(in crate::dashboard) async fn name_of(app: &App, id: NonprofitId) -> Result<
     }
 }
 
-/// Finds the domain that proves a claim of a nonprofit, and whether another nonprofit filed it too.
-pub(in crate::dashboard) async fn filed_domain(
+/// Finds the domain that proves a claim of a nonprofit.
+pub(in crate::dashboard) async fn filed_domain(app: &App, id: NonprofitId) -> Result<Option<FiledDomain>> {
+    let website = find_filed_website(&app.db, id).await?;
+    Ok(website.as_deref().and_then(FiledDomain::of_website))
+}
+
+/// Returns whether another nonprofit filed the same domain. This reads all websites, so it is only asked about claims that are
+/// being proven or decided.
+pub(in crate::dashboard) async fn is_shared(
     app: &App,
     id: NonprofitId,
-) -> Result<(Option<FiledDomain>, bool)> {
-    let website = find_filed_website(&app.db, id).await?;
-    let Some(domain) = website.as_deref().and_then(FiledDomain::of_website) else {
-        return Ok((None, false));
+    domain: Option<&FiledDomain>,
+) -> Result<bool> {
+    let Some(domain) = domain else {
+        return Ok(false);
     };
     let found = app.directory.find(&Identifier::Id(id)).await?;
-    let ein = found
-        .as_ref()
-        .and_then(NonprofitRef::nonprofit)
-        .and_then(|nonprofit| nonprofit.ein);
+    let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
+    let ein = nonprofit.and_then(|nonprofit| nonprofit.ein);
     let others = list_filed_websites(&app.db, domain.as_str(), ein).await?;
     let is_same = |other: FiledDomain| other.as_str() == domain.as_str();
-    let is_shared = others
+    Ok(others
         .iter()
-        .any(|url| FiledDomain::of_website(url).is_some_and(is_same));
-    Ok((Some(domain), is_shared))
+        .any(|url| FiledDomain::of_website(url).is_some_and(is_same)))
 }

@@ -10,4 +10,4 @@ pub mod invitations;
 pub mod members;
 
 pub(in crate::dashboard) use claim::document_type;
-pub(in crate::dashboard) use found::{filed_domain, name_of};
+pub(in crate::dashboard) use found::{filed_domain, is_shared, name_of};

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::dashboard::csv::cell;
-use crate::dashboard::nonprofits::{document_type, filed_domain, name_of};
+use crate::dashboard::nonprofits::{document_type, filed_domain, is_shared, name_of};
 use crate::dashboard::operator::list::{ListPage, PAGE_SIZE};
 use crate::dashboard::operator::nav::with_menu;
 use crate::http::error::{Error, Result};
@@ -87,7 +87,7 @@ pub async fn approve(
 ) -> Result<Response> {
     let claim = find(&app, &id).await?;
     let name = name_of(&app, claim.nonprofit).await?;
-    let (filed, _) = filed_domain(&app, claim.nonprofit).await?;
+    let filed = filed_domain(&app, claim.nonprofit).await?;
     let actor = Actor::Account(user.account);
     let t = &layout.t.claims;
     let error = match app
@@ -223,8 +223,8 @@ async fn row(app: &App, t: &ClaimTexts, claim: Claim) -> Result<Row> {
     let now = app.clock.millis();
     let mut doubts = Vec::new();
     if claim.proof != Proof::Document {
-        let (filed, is_shared) = filed_domain(app, claim.nonprofit).await?;
-        if is_shared {
+        let filed = filed_domain(app, claim.nonprofit).await?;
+        if is_shared(app, claim.nonprofit, filed.as_ref()).await? {
             doubts.push(t.shared_domain.to_owned());
         }
         if filed.as_ref().is_some_and(|filed| filed.is_page()) {
