@@ -39,6 +39,8 @@ use crate::app::urls::Urls;
 use crate::config::Config;
 use access::accounts::attempt_limiter::AttemptLimiter;
 use access::accounts::hashing::PasswordHasher;
+use access::claims::actions::Claims;
+use access::claims::settings::WithoutConsent;
 use access::keys::Limits;
 use access::keys::exposure::Exposures;
 use access::keys::ring::KeyRing;
@@ -594,6 +596,15 @@ impl App {
         }
     }
 
+    /// Returns the parts of the state that claims of nonprofits use.
+    pub fn claims(&self) -> Claims<'_> {
+        Claims {
+            db: &self.db,
+            notices: self.notices(),
+            approve: self.config.claims.approve,
+        }
+    }
+
     /// Returns the parts of the state that operators moderate with.
     pub fn moderation(&self) -> Moderation<'_> {
         Moderation {
@@ -792,6 +803,7 @@ fn new_directory(config: &Config, db: &Db, store: Uuid, blobs: &Blobs) -> Direct
         config.public_url.as_bytes(),
         Causes::built_in(),
     )
+    .with_consent_required(config.claims.without_consent == WithoutConsent::Refuse)
     .with_meaning(config.search.by_meaning);
     if config.database.url.is_none() {
         return directory;

@@ -65,6 +65,8 @@ pub struct OpenWork {
     pub reviews: i64,
     /// Open reports.
     pub reports: i64,
+    /// Claims that wait.
+    pub claims: i64,
     /// Unexplained differences, and disputes that need a response. `None` unless donors pay with Stripe.
     pub money: Option<i64>,
     /// Whether donors can give every month.
@@ -85,6 +87,7 @@ pub struct DashboardMenu {
 pub enum Tab {
     Keys,
     Fundraisers,
+    Nonprofits,
     Webhooks,
     Usage,
     FirstSteps,

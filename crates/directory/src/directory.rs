@@ -1,5 +1,6 @@
 //! The entry point to the directory: looks up nonprofits in the current view.
 
+use crate::nonprofits::Nonprofit;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::identifier::{Identifier, IdentifierError};
@@ -30,6 +31,8 @@ pub struct Directory {
     pub(super) causes: &'static Causes,
     /// Whether searches find kinds of nonprofits by meaning.
     pub(super) by_meaning: bool,
+    /// Whether only nonprofits that consent receive donations.
+    requires_consent: bool,
     /// How servers that share the store share snapshots. `None` for a store on one machine.
     pub(super) sharing: Option<Sharing>,
     /// A checksum of everything besides the revision of the store that responses depend on.
@@ -71,6 +74,7 @@ impl Directory {
             folder: data.join("directory"),
             causes,
             by_meaning: true,
+            requires_consent: false,
             sharing: None,
             tag_seed: tag_seed.finalize(),
             view: ArcSwap::default(),
@@ -98,6 +102,21 @@ impl Directory {
             tag_seed: self.tag_seed ^ u32::from(!by_meaning),
             ..self
         }
+    }
+
+    /// Sets whether only nonprofits that consent receive donations. By default, all do.
+    #[must_use]
+    pub fn with_consent_required(self, requires_consent: bool) -> Directory {
+        Directory {
+            requires_consent,
+            tag_seed: self.tag_seed ^ u32::from(requires_consent) << 1,
+            ..self
+        }
+    }
+
+    /// Returns whether a nonprofit can receive donations through this site.
+    pub fn may_receive(&self, nonprofit: &Nonprofit<'_>) -> bool {
+        nonprofit.is_disbursable() && (nonprofit.has_consented || !self.requires_consent)
     }
 
     /// Returns whether a snapshot is open. Without one, searches find less, and lookups query the store.

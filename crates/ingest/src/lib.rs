@@ -45,7 +45,6 @@ mod report;
 mod slugs;
 mod summary;
 mod values;
-mod web_url;
 
 pub use enrichment::Enrichment;
 pub use importer::Importer;

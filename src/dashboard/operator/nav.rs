@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::http::error::Result;
 use crate::web::Layout;
 use crate::web::layout::{OpenWork, Tab};
+use access::claims::store as claims;
 use access::sessions::SignedIn;
 use giving::disbursement::batches::store as batches;
 use giving::fundraisers::store::{self as fundraisers, Listing};
@@ -30,6 +31,7 @@ pub async fn with_menu(app: &App, layout: Layout, user: &SignedIn) -> Result<Lay
     layout.open_work = OpenWork {
         reviews: fundraisers::count(&app.db, Listing::InReview).await?,
         reports: reports::store::count(&app.db, false).await?,
+        claims: claims::count_waiting(&app.db).await?,
         money,
         has_monthly: app.config.giving.offers_monthly(),
         disburse,

@@ -75,6 +75,13 @@ pub const TABLES: &[&str] = &[
     "disbursement_files",
     "disbursement_position",
     "donor_statements",
+    "own_fields",
+    "claims",
+    "claim_links",
+    "claimed_nonprofits",
+    "consents",
+    "takedowns",
+    "fundraiser_rules",
     "backups",
 ];
 

@@ -151,7 +151,8 @@ impl FanOut {
         .await
     }
 
-    /// Adds an event for the owner of the fundraiser and for the partner whose link brought the donation.
+    /// Adds an event for the owner of the fundraiser, for the partner whose link brought the donation, and for those who
+    /// administer the nonprofit.
     async fn add_donation(
         &mut self,
         tx: &mut Tx,
@@ -166,9 +167,11 @@ impl FanOut {
             Some(id) => store::find_partner(tx, id).await?,
             None => None,
         };
+        let administrators = store::list_administrators(tx, facts.donation).await?;
         let accounts: BTreeSet<Option<Uuid>> = [facts.account_id, partner.map(|id| id.0)]
             .into_iter()
             .flatten()
+            .chain(administrators)
             .map(Some)
             .collect();
         let detail = match kind {

@@ -39,6 +39,11 @@ const FIND_ENTRY: &str = "select o.sequence as donation, o.source, o.external_id
      left join fundraisers f on f.id = e.fundraiser_id where e.sequence = $1";
 const FIND_PARTNER: &str =
     "select partner_account from donations where id = $1 and partner_account is not null";
+/// Who administers the nonprofit of a donation.
+const LIST_ADMINISTRATORS: &str = "select c.account_id from ledger_entries e \
+     join claims c on c.nonprofit_id = e.nonprofit_id \
+     join two_factor t on t.account_id = c.account_id where e.sequence = $1 and c.state = 'approved' \
+     and c.role = 'administrator' and t.enabled_at is not null";
 const FIND_OWNER: &str = "select account_id from fundraisers where id = $1";
 /// The accounts of which a line of a batch pays donations.
 const LIST_PAID_ACCOUNTS: &str = "select f.account_id from disbursement_items i \
@@ -94,7 +99,9 @@ const FIND_DONATION: &str = "select source, external_id, mode, amount, recorded_
      where sequence = $1 and kind = 'donation'";
 const FIND_OWN_DONATION: &str = "select e.sequence from ledger_entries e left join fundraisers f on f.id = e.fundraiser_id \
      left join donations d on d.entry = e.sequence \
-     where e.sequence = $1 and e.kind = 'donation' and (f.account_id = $2 or d.partner_account = $2)";
+     where e.sequence = $1 and e.kind = 'donation' and (f.account_id = $2 or d.partner_account = $2 \
+     or exists (select 1 from claims c where c.nonprofit_id = e.nonprofit_id and c.state = 'approved' \
+     and c.role = 'administrator' and c.account_id = $2))";
 const LIST_OF_FUNDRAISERS: &str = "select e.sequence from fundraisers f join ledger_entries e on e.fundraiser_id = f.id \
      where f.account_id = $1 and e.kind = 'donation' and e.sequence < $2 order by e.sequence desc limit $3";
 const LIST_OF_LINKS: &str = "select entry from donations where partner_account = $1 and entry < $2 \
@@ -330,6 +337,11 @@ pub(super) async fn find_partner(tx: &mut Tx, donation: Uuid) -> sqlx::Result<Op
         .fetch_optional_scalar(query(FIND_PARTNER).bind(donation))
         .await?;
     Ok(id.map(AccountId))
+}
+
+/// Lists the accounts that administer the nonprofit of a donation, by its entry in the ledger.
+pub(super) async fn list_administrators(tx: &mut Tx, entry: i64) -> sqlx::Result<Vec<Uuid>> {
+    tx.fetch_scalars(query(LIST_ADMINISTRATORS).bind(entry)).await
 }
 
 /// Finds the account of a fundraiser.
