@@ -40,6 +40,8 @@ use crate::app::urls::Urls;
 use crate::config::Config;
 use access::accounts::attempt_limiter::AttemptLimiter;
 use access::accounts::hashing::PasswordHasher;
+use access::claims::actions::Claims;
+use access::claims::settings::WithoutConsent;
 use access::keys::Limits;
 use access::keys::exposure::Exposures;
 use access::keys::ring::KeyRing;
@@ -595,6 +597,15 @@ impl App {
         }
     }
 
+    /// Returns the parts of the state that claims of nonprofits use.
+    pub fn claims(&self) -> Claims<'_> {
+        Claims {
+            db: &self.db,
+            notices: self.notices(),
+            approve: self.config.claims.approve,
+        }
+    }
+
     /// Returns the parts of the state that operators moderate with.
     pub fn moderation(&self) -> Moderation<'_> {
         Moderation {
@@ -793,6 +804,7 @@ fn new_directory(config: &Config, db: &Db, clock: &Clock, store: Uuid, blobs: &B
         config.public_url.as_bytes(),
         Causes::built_in(),
     )
+    .with_consent_required(config.claims.without_consent == WithoutConsent::Refuse)
     .with_meaning(config.search.by_meaning)
     .with_eligibility(config.eligibility, clock.clone());
     if config.database.url.is_none() {

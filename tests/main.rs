@@ -15,6 +15,7 @@ mod world;
 mod client;
 mod database;
 mod demo;
+mod dns;
 mod facts;
 mod files;
 mod query_plans;

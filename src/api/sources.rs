@@ -23,7 +23,8 @@ pub type SourcesBody = BTreeMap<String, SourceBody>;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SourceBody {
     /// irs-bmf (the master file of the IRS), irs-990 (a return of Form 990, 990-EZ or 990-PF), irs-990n, irs-pub78,
-    /// irs-revocations, operator (imported by the operator of this server) or generated (from other facts).
+    /// irs-revocations, operator (imported by the operator of this server), nonprofit (stated by the nonprofit itself on
+    /// this server) or generated (from other facts).
     #[schema(example = "irs-990")]
     pub source: String,
     /// The file that it comes from.
@@ -45,6 +46,14 @@ pub struct SourceBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, format = DateTime)]
     pub imported_at: Option<String>,
+    /// When the nonprofit stated it, in UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, format = DateTime)]
+    pub stated_at: Option<String>,
+    /// What the files say instead, if the nonprofit stated another value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub filed: Option<String>,
     /// The ID of the return at the IRS. Only in finances.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "202341319349301234", nullable = false)]
@@ -158,6 +167,7 @@ pub fn source_name(kind: SourceKind) -> &'static str {
         SourceKind::Publication78 => "irs-pub78",
         SourceKind::Revocations => "irs-revocations",
         SourceKind::Operator => "operator",
+        SourceKind::Nonprofit => "nonprofit",
         SourceKind::Generated => "generated",
     }
 }
@@ -182,6 +192,8 @@ impl SourceBody {
                 .collect(),
             period: source.period.map(month),
             imported_at,
+            stated_at: source.stated_at.map(rfc3339),
+            filed: source.filed,
             object_id: None,
         }
     }

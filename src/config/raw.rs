@@ -3,6 +3,7 @@
 use crate::config::security_contact::SecurityContact;
 use crate::config::settings::{CompatSettings, LogFormat, LoggedRequests};
 use access::accounts::SignUp;
+use access::claims::settings::ClaimSettings;
 use access::keys::Limits;
 use access::origins::settings::AllowPrivate;
 use giving::checkout::CheckoutSettings;
@@ -46,6 +47,7 @@ pub(super) struct RawConfig {
     pub fundraisers: FundraiserSettings,
     pub pictures: PictureSettings,
     pub origins: RawOrigins,
+    pub claims: ClaimSettings,
     pub webhooks: WebhookSettings,
     pub outbox: OutboxSettings,
     pub anchors: AnchorSettings,

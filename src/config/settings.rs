@@ -5,6 +5,7 @@
 use crate::config::accent_color::AccentColor;
 use crate::config::security_contact::SecurityContact;
 use access::accounts::AccountSettings;
+use access::claims::settings::ClaimSettings;
 use access::keys::Limits;
 use access::origins::settings::OriginSettings;
 use directory::DirectorySettings;
@@ -88,6 +89,7 @@ pub struct Config {
     pub fundraisers: FundraiserSettings,
     pub pictures: PictureSettings,
     pub origins: OriginSettings,
+    pub claims: ClaimSettings,
     pub webhooks: WebhookSettings,
     pub outbox: OutboxSettings,
     pub anchors: AnchorSettings,

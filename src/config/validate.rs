@@ -119,6 +119,7 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         fundraisers: raw.fundraisers,
         pictures: raw.pictures,
         origins: origins(&raw.origins)?,
+        claims: raw.claims,
         webhooks: raw.webhooks,
         outbox: raw.outbox,
         anchors: anchors(&raw.anchors)?,

@@ -48,9 +48,11 @@ fn label(t: &EmailChoices, kind: NoticeKind) -> &'static str {
         NoticeKind::GoalReached => t.goal_reached,
         NoticeKind::Ending => t.ending,
         NoticeKind::WebhookFailing => t.webhook_failing,
-        NoticeKind::Decision | NoticeKind::SignIn | NoticeKind::ExposedKey | NoticeKind::WebhookDisabled => {
-            t.always
-        }
+        NoticeKind::Decision
+        | NoticeKind::SignIn
+        | NoticeKind::ExposedKey
+        | NoticeKind::WebhookDisabled
+        | NoticeKind::Claim => t.always,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The pages for signed-in users: keys, usage, fundraisers, settings, and the operator pages.
+//! The pages for signed-in users: keys, usage, fundraisers, the nonprofits that they run, settings, and the operator pages.
 
 pub mod chart;
 pub mod csv;
@@ -9,6 +9,7 @@ pub mod first_steps;
 pub mod fundraisers;
 pub mod key_view;
 pub mod keys;
+pub mod nonprofits;
 pub mod operator;
 pub mod origins;
 pub mod public_profile;

@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::app::offline::ConnectError;
 use crate::app::picture_sweep::SweptPictures;
+use access::claims::store as claims;
 use access::keys::warnings::warn_owners;
 use access::usage::saver;
 use giving::checkout;
@@ -124,6 +125,7 @@ async fn run_with_store(app: &App) {
         refresh_fundraisers(app),
         save_counts(app),
         sweep_pictures(app),
+        remove_claim_documents(app),
         deliver_emails(app),
         queue_event_emails(app),
         queue_timed_emails(app),
@@ -333,6 +335,17 @@ async fn sweep_pictures(app: &App) {
 }
 
 /// Delivers emails that this server or another one could not deliver at once.
+/// Removes the documents of claims that were decided a while ago.
+async fn remove_claim_documents(app: &App) {
+    let mut ticks = every(CLEANUP_INTERVAL);
+    let mut health = JobHealth::new(app, "claim documents");
+    loop {
+        ticks.tick().await;
+        let removed = claims::remove_documents(&app.db, app.clock.millis()).await;
+        health.record(&removed.map(|_| ()).map_err(Into::into));
+    }
+}
+
 async fn deliver_emails(app: &App) {
     let mut ticks = every(mail::RETRY_INTERVAL);
     let mut health = JobHealth::new(app, "email");

@@ -3,6 +3,11 @@
 use crate::app::App;
 use crate::app::admission::Cost;
 use crate::dashboard::fundraisers as own_fundraisers;
+use crate::dashboard::nonprofits::{
+    claim, consent, donations as own_donations, edit as own_edit, fundraisers as nonprofit_fundraisers,
+    invitations, members,
+};
+use crate::dashboard::operator::claims as operator_claims;
 use crate::dashboard::operator::{account as operator_account, key as operator_key, pages as operator_lists};
 use crate::dashboard::operator::{
     design as operator_design, disburse as operator_disburse, disburse_batch as operator_batch,
@@ -83,6 +88,7 @@ pub fn pages(app: &App, description: &'static OpenApi) -> Router<App> {
         .route("/dashboard/pictures", post(Cost::LARGE, uploads::upload))
         .route("/dashboard/first-steps", get(first_steps::first_steps))
         .route("/dashboard/welcome", get(welcome::welcome))
+        .merge(own_nonprofits())
         .route("/dashboard/webhooks", get(webhooks::list))
         .route(
             "/dashboard/webhooks/new",
@@ -133,6 +139,68 @@ pub fn pages(app: &App, description: &'static OpenApi) -> Router<App> {
         )
         .layer(from_fn(flash::clear_shown))
         .layer(guard::csrf_layer(&app.config.public_url))
+}
+
+/// Returns the routes of the people who claim or run the page of a nonprofit.
+fn own_nonprofits() -> Router<App> {
+    Router::new()
+        .route("/{slug}/claim", upload_form(claim::new_page, claim::request))
+        .route("/dashboard/nonprofits", get(members::list))
+        .route(
+            "/dashboard/nonprofits/prove",
+            form(claim::prove_page, claim::prove),
+        )
+        .route(
+            "/dashboard/nonprofits/join",
+            form(invitations::page, invitations::accept),
+        )
+        .route("/dashboard/nonprofits/claims/{id}", get(claim::claim))
+        .route(
+            "/dashboard/nonprofits/claims/{id}/check",
+            form(claim::claim, claim::check),
+        )
+        .route(
+            "/dashboard/nonprofits/claims/{id}/resend",
+            form(claim::claim, claim::resend),
+        )
+        .route(
+            "/dashboard/nonprofits/claims/{id}/withdraw",
+            form(claim::claim, claim::withdraw),
+        )
+        .route("/dashboard/nonprofits/{id}", get(members::manage))
+        .route(
+            "/dashboard/nonprofits/{id}/edit",
+            form(own_edit::page, own_edit::save),
+        )
+        .route("/dashboard/nonprofits/{id}/donations", get(own_donations::list))
+        .route(
+            "/dashboard/nonprofits/{id}/fundraisers",
+            form(nonprofit_fundraisers::list, nonprofit_fundraisers::decide),
+        )
+        .route(
+            "/dashboard/nonprofits/{id}/logo",
+            upload_form(own_edit::logo_page, own_edit::save_logo),
+        )
+        .route(
+            "/dashboard/nonprofits/{id}/cover",
+            upload_form(own_edit::cover_page, own_edit::save_cover),
+        )
+        .route(
+            "/dashboard/nonprofits/{id}/consent",
+            form(consent::consent_page, consent::consent),
+        )
+        .route(
+            "/dashboard/nonprofits/{id}/close",
+            form(consent::close_page, consent::close),
+        )
+        .route(
+            "/dashboard/nonprofits/{id}/invite",
+            form(members::manage, invitations::send),
+        )
+        .route(
+            "/dashboard/nonprofits/{id}/withdraw-invitation",
+            form(members::manage, invitations::withdraw),
+        )
 }
 
 /// Returns the routes of signing in and of the settings of an account.
@@ -304,6 +372,27 @@ fn operator() -> Router<App> {
             "/dashboard/operator/origins",
             form(operator_origins::list, operator_origins::allow),
         )
+        .route("/dashboard/operator/claims", get(operator_claims::list))
+        .route(
+            "/dashboard/operator/claims/consents.csv",
+            heavy_get(operator_claims::consents),
+        )
+        .route(
+            "/dashboard/operator/claims/open-again",
+            form(operator_claims::list, operator_claims::open_again),
+        )
+        .route(
+            "/dashboard/operator/claims/{id}/approve",
+            form(operator_claims::list, operator_claims::approve),
+        )
+        .route(
+            "/dashboard/operator/claims/{id}/end",
+            form(operator_claims::list, operator_claims::end),
+        )
+        .route(
+            "/dashboard/operator/claims/{id}/document",
+            get(operator_claims::document),
+        )
         .route("/dashboard/operator/keys", get(operator_lists::all_keys))
         .route("/dashboard/operator/keys/{id}", get(operator_key::key))
         .route(
@@ -390,6 +479,7 @@ fn public() -> Router<App> {
         .route("/contact", get(legal::contact))
         .route("/privacy", get(legal::privacy))
         .route("/terms", get(legal::terms))
+        .route("/accessibility", get(legal::accessibility))
         .route("/causes", get(causes::causes))
         .route("/causes/{cause}", get(causes::cause))
         .route("/{slug}", get(profile::profile))

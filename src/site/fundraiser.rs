@@ -214,7 +214,7 @@ impl<'a> FundraiserPage<'a> {
             } else {
                 let mut nonprofits = found.iter().filter_map(|(found, _)| found.nonprofit());
                 let is_stopped = nonprofits.any(|nonprofit| !nonprofit.is_disbursable());
-                is_stopped.then_some(layout.p.give.no_standing)
+                is_stopped.then_some(layout.p.give.fundraiser_stopped)
             },
             layout,
         }

@@ -1,4 +1,4 @@
-//! The pages about the site: about, contact, privacy and terms of use.
+//! The pages about the site: about, contact, privacy, terms of use and accessibility.
 //!
 //! The operator can replace their texts with Markdown files. The default texts say what the software does with data and
 //! donations, so they depend on the settings.
@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::web::identity::Identity;
 use crate::web::markdown;
 use crate::web::texts::fill;
-use crate::web::texts::legal::{ABOUT, CONTACT, LEGAL_EN, LegalPageTexts, PRIVACY, TERMS};
+use crate::web::texts::legal::{ABOUT, ACCESSIBILITY, CONTACT, LEGAL_EN, LegalPageTexts, PRIVACY, TERMS};
 use crate::web::{Layout, Meta, PublicPage, Section};
 use askama::Template;
 use axum::extract::State;
@@ -51,6 +51,12 @@ pub async fn privacy(State(app): State<App>) -> Response {
 pub async fn terms(State(app): State<App>) -> Response {
     let page = (TEXTS.terms, TEXTS.terms_description);
     respond(&app, "/terms", page, |site| site.terms.clone(), TERMS)
+}
+
+/// `GET /accessibility`
+pub async fn accessibility(State(app): State<App>) -> Response {
+    let page = (TEXTS.accessibility, TEXTS.accessibility_description);
+    respond(&app, "/accessibility", page, |_| None, ACCESSIBILITY)
 }
 
 /// Responds with the text of the operator, or with the default text.

@@ -28,6 +28,7 @@ use crate::web::page::{public_response, render};
 use crate::web::share_links::ShareLinks;
 use crate::web::texts::{PUBLIC_EN, fill};
 use crate::web::{Layout, Meta, PublicPage, Section};
+use access::claims::settings::WithoutConsent;
 use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
@@ -68,6 +69,8 @@ struct Profile<'a> {
     bars: Vec<Bar>,
     /// Why donations cannot be passed on to it.
     refusal: Option<String>,
+    /// Whether the page says that the nonprofit has not reviewed it.
+    is_unreviewed: bool,
     finances: Finances,
     sources: Vec<SourceRow>,
     share: ShareLinks,
@@ -121,7 +124,7 @@ pub async fn profile(
     let accepts_donations = app.config.giving != Provider::Off && has_donee;
     let fundraisers = fundraisers.unwrap_or_default();
     let filings = filings.unwrap_or_else(|_| Filings::without_store(&nonprofit));
-    let can_receive = nonprofit.is_disbursable();
+    let can_receive = app.directory.may_receive(&nonprofit);
     let give = (can_receive && accepts_donations).then(|| GiveBox::parse(query.as_deref()));
     let own_site = if can_receive && !accepts_donations {
         let own_site = budget.read(OwnSite::find(&app, &nonprofit)).await;
@@ -158,6 +161,15 @@ impl<'a> Profile<'a> {
     ) -> Profile<'a> {
         let (layout, urls) = (Layout::new(Section::Other), &app.site.urls);
         let texts = &layout.p.profile;
+        let without_consent = app.config.claims.without_consent;
+        let is_unreviewed = without_consent != WithoutConsent::Allow && !nonprofit.has_consented;
+        // Without its consent, none of its marks are shown.
+        let unmarked = Nonprofit {
+            logo: None,
+            cover: None,
+            ..*nonprofit
+        };
+        let nonprofit = if is_unreviewed { &unmarked } else { nonprofit };
         let location = nonprofit.location();
         let description = nonprofit.description(&location).into_owned();
         let url = urls.profile(nonprofit.slug);
@@ -190,7 +202,14 @@ impl<'a> Profile<'a> {
             website: nonprofit.website_url.and_then(Website::new),
             ein: nonprofit.ein.map(directory::nonprofits::ein::Ein::dashed),
             causes: app.directory.causes().of_set(nonprofit.causes).collect(),
-            refusal: facts::refusal(nonprofit, texts),
+            refusal: if nonprofit.is_closed {
+                Some(texts.closed_at_its_request.to_owned())
+            } else if without_consent == WithoutConsent::Refuse && is_unreviewed {
+                Some(texts.needs_consent.to_owned())
+            } else {
+                facts::refusal(nonprofit, texts)
+            },
+            is_unreviewed,
             irs_sentences: facts::sentences(nonprofit, texts),
             year: facts.and_then(facts::return_year),
             bars: facts

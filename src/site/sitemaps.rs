@@ -35,7 +35,7 @@ const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 const HTTP_DATE: &str = "%a, %d %b %Y %H:%M:%S GMT";
 
 /// The pages that are not about one nonprofit or cause.
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     "/",
     "/causes",
     "/fundraisers",
@@ -45,6 +45,7 @@ const PAGES: [&str; 9] = [
     "/developers/reference",
     "/privacy",
     "/terms",
+    "/accessibility",
 ];
 
 /// The XML that is decompressed at a time.

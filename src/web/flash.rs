@@ -93,6 +93,15 @@ flashes! {
     Reassigned = reassigned,
     PayeeSaved = payee_saved,
     PayeeChanged = payee_changed,
+    ClaimProven = claim_proven,
+    ClaimApproved = claim_approved,
+    ClaimWithdrawn = claim_withdrawn,
+    ClaimDecided = claim_decided,
+    LinkSent = link_sent,
+    InvitationSent = invitation_sent,
+    InvitationWithdrawn = invitation_withdrawn,
+    FundraiserDecided = fundraiser_decided,
+    PageChanged = page_changed,
     AlreadyDone = already_done,
 }
 

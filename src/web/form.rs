@@ -69,6 +69,8 @@ enum Kind {
     Amounts(Amounts),
     Nonprofits(NonprofitPicker),
     Picture(PictureInput),
+    /// A file of one of these types.
+    File(&'static str),
 }
 
 /// An option of a choice field.
@@ -180,6 +182,11 @@ impl Field {
     /// Creates the choice of a picture.
     pub fn picture(label: impl Into<String>, picture: PictureInput) -> Field {
         Field::new("image", label, Kind::Picture(picture))
+    }
+
+    /// Creates the choice of a file of one of these types, as in the attribute `accept`.
+    pub fn file(name: &'static str, label: impl Into<String>, types: &'static str) -> Field {
+        Field::new(name, label, Kind::File(types))
     }
 
     #[must_use]
@@ -303,8 +310,8 @@ impl Form {
 
     /// Returns whether it can contain a file.
     fn has_file(&self) -> bool {
-        let is_picture = |field: &Field| matches!(field.kind, Kind::Picture(_));
-        self.fields.iter().any(is_picture)
+        let is_file = |field: &Field| matches!(field.kind, Kind::Picture(_) | Kind::File(_));
+        self.fields.iter().any(is_file)
     }
 
     /// Fills in the submitted values, except passwords.
@@ -315,6 +322,7 @@ impl Form {
                 Kind::Amounts(amounts) => amounts.fill_in(data),
                 Kind::Nonprofits(picker) => picker.fill_in(data),
                 Kind::Picture(picture) => picture.fill_in(data),
+                Kind::File(_) => {}
                 Kind::Checks(choices) => {
                     let names = choices.iter().map(|choice| choice.value.as_str());
                     let checked: Vec<&str> = names.filter(|name| data.find(name).is_some()).collect();

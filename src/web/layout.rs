@@ -67,6 +67,8 @@ pub struct OpenWork {
     pub reports: i64,
     /// Pairs of similar names to compare.
     pub eligibility: i64,
+    /// Claims that wait.
+    pub claims: i64,
     /// Unexplained differences, and disputes that need a response. `None` unless donors pay with Stripe.
     pub money: Option<i64>,
     /// Whether donors can give every month.
@@ -87,6 +89,7 @@ pub struct DashboardMenu {
 pub enum Tab {
     Keys,
     Fundraisers,
+    Nonprofits,
     Webhooks,
     Usage,
     FirstSteps,

@@ -19,12 +19,13 @@ const PUBLIC: [(&str, &str); 7] = [
     ("not-found-in-dashboard", "/dashboard/keys/x"),
 ];
 /// Pages after sign-in.
-const SIGNED_IN: [(&str, &str); 32] = [
+const SIGNED_IN: [(&str, &str); 35] = [
     ("welcome", "/dashboard/welcome"),
     ("keys", "/dashboard"),
     ("key-new", "/dashboard/keys/new"),
     ("fundraisers", "/dashboard/fundraisers"),
     ("fundraiser-new", "/dashboard/fundraisers/new"),
+    ("nonprofits", "/dashboard/nonprofits"),
     ("webhook-new", "/dashboard/webhooks/new"),
     ("usage", "/dashboard/usage"),
     ("usage-month", "/dashboard/usage?span=30d"),
@@ -45,6 +46,7 @@ const SIGNED_IN: [(&str, &str); 32] = [
     ("operator-fundraisers", "/dashboard/operator/fundraisers?show=all"),
     ("operator-eligibility", "/dashboard/operator/eligibility"),
     ("operator-reports", "/dashboard/operator/reports"),
+    ("operator-claims", "/dashboard/operator/claims"),
     ("operator-donations", "/dashboard/operator/donations"),
     ("operator-webhooks", "/dashboard/operator/webhooks"),
     ("operator-monthly", "/dashboard/operator/monthly"),

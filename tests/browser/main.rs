@@ -13,10 +13,13 @@ mod account_security;
 mod axe;
 mod browser;
 mod checkout;
+mod claims;
 mod combobox;
 mod dashboard_pages;
 mod developer_pages;
 mod disbursement;
+#[path = "../dns.rs"]
+mod dns;
 mod embeds;
 mod fundraiser_form;
 mod injection;

@@ -13,12 +13,13 @@ use serde_json::{Value, json};
 use thirtyfour::Key;
 use uuid::Uuid;
 
-const PAGES: [(&str, &str); 32] = [
+const PAGES: [(&str, &str); 34] = [
     ("home", "/"),
     ("about", "/about"),
     ("contact", "/contact"),
     ("privacy", "/privacy"),
     ("terms", "/terms"),
+    ("accessibility", "/accessibility"),
     ("results", "/search?q=children"),
     (
         "results-narrowed",

@@ -27,6 +27,7 @@ use platform::data_folder;
 use platform::ids::AccountId;
 use serde_json::Value;
 use std::future::pending;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use stripe_simulator::Simulator;
@@ -105,6 +106,11 @@ impl Site {
     /// Starts a site that sends webhooks to this machine too.
     pub async fn start_with_private_webhooks() -> Site {
         Site::start_changed(|config| config.webhooks.allow_private = true).await
+    }
+
+    /// Starts a site that looks for proofs of domains at a name server.
+    pub async fn start_with_dns(server: SocketAddr) -> Site {
+        Site::start_changed(|config| config.origins.dns_server = Some(server)).await
     }
 
     /// Starts a site in test mode that writes files for a bank.

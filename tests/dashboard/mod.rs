@@ -4,6 +4,7 @@ pub mod visitor;
 
 mod accounts;
 mod bad_input;
+mod claims;
 mod disburse;
 mod donation_export;
 mod eligibility;

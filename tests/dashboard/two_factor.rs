@@ -45,7 +45,7 @@ async fn begin(world: &World, visitor: &Visitor, username: &str) -> TotpSecret {
 }
 
 /// Turns on the second factor of a signed-in visitor. Returns the secret and the recovery codes.
-async fn enable(world: &World, visitor: &Visitor, username: &str) -> (TotpSecret, Vec<String>) {
+pub(super) async fn enable(world: &World, visitor: &Visitor, username: &str) -> (TotpSecret, Vec<String>) {
     let secret = begin(world, visitor, username).await;
     let page = visitor
         .post(200, SETUP, &[("code", &code(world, &secret))])

@@ -14,6 +14,7 @@ mod links;
 mod markdown;
 mod metrics;
 mod names;
+mod personal_data;
 mod repository;
 mod routes;
 mod settings;
@@ -51,6 +52,11 @@ fn every_command_and_option_exists() {
             .iter()
             .flat_map(|document| commands::check(document, &mut help)),
     );
+}
+
+#[test]
+fn every_column_with_personal_data_is_documented() {
+    assert_eq!(personal_data::check(), Vec::<String>::new());
 }
 
 #[test]

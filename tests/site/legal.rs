@@ -1,4 +1,4 @@
-//! The pages about the site: about, contact, privacy and terms.
+//! The pages about the site: about, contact, privacy, terms and accessibility.
 
 use crate::client::Client;
 use crate::world::World;
@@ -11,7 +11,7 @@ on_both_databases!(
     the_texts_of_the_operator_replace_the_default_ones,
 );
 
-const PATHS: [&str; 4] = ["/about", "/contact", "/privacy", "/terms"];
+const PATHS: [&str; 5] = ["/about", "/contact", "/privacy", "/terms", "/accessibility"];
 
 async fn the_default_texts_say_what_this_server_does(world: &World) {
     let sitemap = world.client.get_plain(200, "/sitemaps/pages.xml").await.text();

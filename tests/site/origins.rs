@@ -3,6 +3,7 @@
 use crate::client::Client;
 use crate::dashboard::operator::operator;
 use crate::dashboard::visitor::{Visitor, between};
+use crate::dns::serve_record;
 use crate::world::World;
 use access::accounts::attempts::ORIGIN_CHECKS;
 use access::origins::settings::AllowPrivate;
@@ -10,10 +11,9 @@ use causeway::app::App;
 use causeway::config::Config;
 use giving::providers::Provider;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, UdpSocket};
+use tokio::net::TcpListener;
 
 on_both_databases!(
     an_origin_works_only_after_its_file_is_found,
@@ -145,32 +145,6 @@ async fn an_origin_works_only_after_its_file_is_found(world: &World) {
             .all(|path| path == "/.well-known/causeway.txt")
     );
     app.db.close().await;
-}
-
-/// A name server that has one TXT record for every name under `_causeway`.
-async fn serve_record(record: Arc<Mutex<String>>) -> SocketAddr {
-    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let address = socket.local_addr().unwrap();
-    tokio::spawn(async move {
-        let mut question = [0; 512];
-        loop {
-            let (length, client) = socket.recv_from(&mut question).await.unwrap();
-            // Without the OPT record at the end.
-            let mut answer = question[..length - 11].to_vec();
-            answer[2] |= 0x80;
-            answer[10..12].copy_from_slice(&[0, 0]);
-            if answer[12..].starts_with(b"\x09_causeway") {
-                let record = record.lock().unwrap().clone();
-                answer[6..8].copy_from_slice(&[0, 1]);
-                answer.extend([0xc0, 12, 0, 16, 0, 1, 0, 0, 0, 60]);
-                answer.extend((record.len() as u16 + 1).to_be_bytes());
-                answer.push(record.len() as u8);
-                answer.extend(record.as_bytes());
-            }
-            socket.send_to(&answer, client).await.unwrap();
-        }
-    });
-    address
 }
 
 async fn an_origin_works_after_its_dns_record_is_found(world: &World) {

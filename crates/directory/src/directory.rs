@@ -1,6 +1,7 @@
 //! The entry point to the directory: looks up nonprofits in the current view.
 
 use crate::eligibility::{self, EligibilitySettings, Standings};
+use crate::nonprofits::Nonprofit;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::identifier::{Identifier, IdentifierError};
@@ -35,6 +36,8 @@ pub struct Directory {
     /// What a nonprofit needs to receive donations.
     pub(super) eligibility: EligibilitySettings,
     pub(super) clock: Clock,
+    /// Whether only nonprofits that consent receive donations.
+    requires_consent: bool,
     /// How servers that share the store share snapshots. `None` for a store on one machine.
     pub(super) sharing: Option<Sharing>,
     /// A checksum of everything besides the revision of the store that responses depend on.
@@ -78,6 +81,7 @@ impl Directory {
             by_meaning: true,
             eligibility: EligibilitySettings::default(),
             clock: Clock::default(),
+            requires_consent: false,
             sharing: None,
             tag_seed: tag_seed.finalize(),
             view: ArcSwap::default(),
@@ -117,6 +121,16 @@ impl Directory {
         }
     }
 
+    /// Sets whether only nonprofits that consent receive donations. By default, all do.
+    #[must_use]
+    pub fn with_consent_required(self, requires_consent: bool) -> Directory {
+        Directory {
+            requires_consent,
+            tag_seed: self.tag_seed ^ u32::from(requires_consent) << 1,
+            ..self
+        }
+    }
+
     /// Returns what a nonprofit needs to receive donations.
     pub fn eligibility(&self) -> &EligibilitySettings {
         &self.eligibility
@@ -128,6 +142,11 @@ impl Directory {
         eligibility::store::load(tx, self.eligibility, &current)
             .await
             .map(Arc::new)
+    }
+
+    /// Returns whether a nonprofit can receive donations through this site.
+    pub fn may_receive(&self, nonprofit: &Nonprofit<'_>) -> bool {
+        nonprofit.is_disbursable() && (nonprofit.has_consented || !self.requires_consent)
     }
 
     /// Returns whether a snapshot is open. Without one, searches find less, and lookups query the store.

@@ -47,7 +47,6 @@ mod slugs;
 mod standing;
 mod summary;
 mod values;
-mod web_url;
 
 pub use enrichment::Enrichment;
 pub use importer::Importer;

@@ -5,6 +5,7 @@ use crate::dashboard::operator::{disburse, money, monthly, payees, webhooks};
 use crate::http::error::Result;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::{AttentionTexts, fill};
+use access::claims::store as claims;
 use directory::eligibility::{Check, store as eligibility};
 use directory::history::imports::store as imports;
 use giving::checkout::store as checkout;
@@ -112,6 +113,11 @@ pub async fn list(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
     found.extend(list_payments(app, t).await?);
     found.extend(list_disbursement(app, t).await?);
     found.extend(list_webhooks(app, t).await?);
+    let claims = claims::count_waiting(&app.db).await?;
+    if claims > 0 {
+        let item = Attention::counted(Severity::Warning, t.claims, claims);
+        found.push(item.path("/dashboard/operator/claims"));
+    }
     let reports = reports::store::count(&app.db, false).await?;
     if reports > 0 {
         let item = Attention::counted(Severity::Warning, t.reports, reports);

@@ -3,6 +3,7 @@
 
 pub mod account;
 pub mod attention;
+pub mod claims;
 pub mod design;
 pub mod disburse;
 pub mod disburse_batch;

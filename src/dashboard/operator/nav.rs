@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::http::error::Result;
 use crate::web::Layout;
 use crate::web::layout::{OpenWork, Tab};
+use access::claims::store as claims;
 use access::sessions::SignedIn;
 use directory::eligibility::store as eligibility;
 use giving::disbursement::batches::store as batches;
@@ -33,6 +34,7 @@ pub async fn with_menu(app: &App, layout: Layout, user: &SignedIn) -> Result<Lay
         reviews: fundraisers::count(&app.db, Listing::InReview).await?,
         reports: reports::store::count(&app.db, false).await?,
         eligibility,
+        claims: claims::count_waiting(&app.db).await?,
         money,
         has_monthly: app.config.giving.offers_monthly(),
         disburse,

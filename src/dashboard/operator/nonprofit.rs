@@ -8,6 +8,7 @@ use crate::http::session::Operator;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::{OperatorTexts, PUBLIC_EN};
 use crate::web::{Layout, Page};
+use access::claims::store::{self as claims, Claim};
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -28,6 +29,8 @@ struct NonprofitPage {
     fundraisers: Vec<FundraiserSummary>,
     /// Each with its reason and its time.
     reports: Vec<(Report, &'static str, RelativeTime)>,
+    /// Who runs its page.
+    members: Vec<Claim>,
 }
 
 /// What the page shows of the nonprofit itself.
@@ -120,6 +123,7 @@ pub async fn nonprofit(
                 (report, reason, reported)
             })
             .collect(),
+        members: claims::list_members(&app.db, facts.id).await?,
         facts,
     };
     Ok(Page(page).into_response())

@@ -1,4 +1,5 @@
-//! What donors are told before they pay: who charges them, where the money goes, and who takes which fee.
+//! What donors are told before they pay: who charges them, where the money goes and how long that takes, why it may not
+//! arrive, who takes which fee, and whether the donation is deductible.
 
 use super::target::Target;
 use crate::app::App;
@@ -15,8 +16,14 @@ use platform::ids::NonprofitId;
 /// Returns the sentences of a donation form. A test charges nothing, and the form says so elsewhere.
 pub(super) async fn notes(app: &App, target: &Target) -> Result<Vec<String>> {
     let t = &Layout::new(Section::Other).p.give;
+    let taxes = if target.is_deductible {
+        t.deductible
+    } else {
+        t.not_deductible
+    };
     if let Some(host) = payment_host(app, target.nonprofit).await? {
-        return Ok(vec![fill(t.charged_elsewhere, &[("host", &host)])]);
+        let elsewhere = fill(t.charged_elsewhere, &[("host", &host)]);
+        return Ok(vec![elsewhere, taxes.to_owned()]);
     }
     if app.payment_page().is_none() {
         return Ok(Vec::new());
@@ -28,23 +35,29 @@ pub(super) async fn notes(app: &App, target: &Target) -> Result<Vec<String>> {
         return Ok(vec![
             fill(t.charged_by_nonprofit, &values),
             fill(t.fee_taken, &values),
+            taxes.to_owned(),
         ]);
     }
     let Some(recipient) = &app.config.recipient else {
         return Ok(Vec::new());
     };
+    let days = app.config.disburse.max_days.to_string();
     let values = [
         ("recipient", recipient.legal_name.as_str()),
         ("name", name),
         ("fee", &fee),
+        ("days", &days),
     ];
     let (note, fees) = match app.config.fees_paid_by {
         FeesPaidBy::Nonprofit => (t.recipient_note, t.fee_taken),
         FeesPaidBy::Operator => (t.recipient_note_whole, t.fee_paid),
     };
-    Ok([t.charged_by_recipient, note, fees]
-        .map(|text| fill(text, &values))
-        .to_vec())
+    // Donations are made to the recipient, which is a charity.
+    Ok(
+        [t.charged_by_recipient, note, fees, t.may_not_arrive, t.deductible]
+            .map(|text| fill(text, &values))
+            .to_vec(),
+    )
 }
 
 /// Returns the site on which a donation is paid, if donors pay elsewhere. The nonprofit's own takes precedence over that of the

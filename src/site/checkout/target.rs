@@ -7,7 +7,7 @@ use crate::site::fundraiser_links;
 use crate::web::{Layout, Section};
 use directory::nonprofits::identifier::Identifier;
 use directory::nonprofits::store as nonprofits;
-use directory::{Directory, NonprofitRef};
+use directory::NonprofitRef;
 use giving::checkout::Donation;
 use giving::fundraisers::{Fundraiser, store as fundraiser_store};
 use giving::providers::Provider;
@@ -21,6 +21,8 @@ pub struct Target {
     pub name: String,
     /// The path of its page.
     pub path: String,
+    /// Whether donations to it are deductible: to all of them, if a fundraiser is for several.
+    pub is_deductible: bool,
     /// Why it cannot receive donations.
     pub refusal: Option<&'static str>,
     /// The nonprofit's own account at Stripe, which is charged. None if it is the operator's.
@@ -42,10 +44,11 @@ impl Target {
             fundraiser: None,
             name: nonprofit.name.to_owned(),
             path: format!("/{}", nonprofit.slug),
+            is_deductible: nonprofit.is_deductible(),
             refusal: if app.config.giving == Provider::Off {
                 Some(texts.off)
             } else {
-                (!nonprofit.is_disbursable() || has_no_donee(app, account.as_deref()))
+                (!app.directory.may_receive(&nonprofit) || has_no_donee(app, account.as_deref()))
                     .then_some(texts.not_possible)
             },
             account,
@@ -70,15 +73,15 @@ impl Target {
             fundraiser: Some(fundraiser.id),
             name: fundraiser.title.clone(),
             path: fundraiser_links::path_of(&app.directory, fundraiser).await?,
+            is_deductible: are_deductible(app, fundraiser).await?,
             refusal: if app.config.giving == Provider::Off {
                 Some(texts.off)
             } else if has_no_donee(app, account.as_deref()) {
                 Some(texts.not_possible)
-            } else if !fundraiser.is_active(app.clock.millis()) {
-                Some(texts.not_open)
+            } else if !may_all_receive(app, fundraiser).await? {
+                Some(texts.fundraiser_stopped)
             } else {
-                let may_receive = may_receive(&app.directory, fundraiser).await?;
-                (!may_receive).then_some(texts.no_standing)
+                (!fundraiser.is_active(app.clock.millis())).then_some(texts.not_open)
             },
             account,
         })
@@ -101,12 +104,24 @@ impl Target {
     }
 }
 
-/// Returns whether all nonprofits of a fundraiser may receive donations now.
-async fn may_receive(directory: &Directory, fundraiser: &Fundraiser) -> Result<bool> {
+/// Returns whether donations to all nonprofits of a fundraiser are deductible.
+async fn are_deductible(app: &App, fundraiser: &Fundraiser) -> Result<bool> {
     for (id, _) in &fundraiser.supported {
-        let found = directory.find(&Identifier::Id(*id)).await?;
+        let found = app.directory.find(&Identifier::Id(*id)).await?;
         let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
-        if !nonprofit.is_some_and(|nonprofit| nonprofit.is_disbursable()) {
+        if !nonprofit.is_some_and(|nonprofit| nonprofit.is_deductible()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns whether all nonprofits of a fundraiser can receive donations.
+async fn may_all_receive(app: &App, fundraiser: &Fundraiser) -> Result<bool> {
+    for (id, _) in &fundraiser.supported {
+        let found = app.directory.find(&Identifier::Id(*id)).await?;
+        let nonprofit = found.as_ref().and_then(NonprofitRef::nonprofit);
+        if nonprofit.is_none_or(|nonprofit| !app.directory.may_receive(&nonprofit)) {
             return Ok(false);
         }
     }

@@ -7,6 +7,10 @@ use directory::nonprofits::sources::SourceKind;
 use directory::returns::store::StoredReturn;
 use directory::returns::years::FinancialYear;
 use jiff::civil::Date;
+use platform::text::excerpt;
+
+/// The characters that are shown of a value in the files besides that of the nonprofit.
+const MAX_FILED_CHARS: usize = 200;
 
 /// A source and what comes from it.
 #[derive(Debug, PartialEq, Eq)]
@@ -66,6 +70,10 @@ fn describe(source: &FieldSource, filed: Option<&StoredReturn>, t: &ProfileTexts
         (SourceKind::Publication78, _) => t.from_publication_78.to_owned(),
         (SourceKind::Revocations, _) => t.from_revocations.to_owned(),
         (SourceKind::Operator, _) => t.from_operator.to_owned(),
+        (SourceKind::Nonprofit, _) => {
+            let day = source.stated_at.map(format_time).unwrap_or_default();
+            fill(t.from_nonprofit, &[("day", &day)])
+        }
         (SourceKind::Generated, _) => return None,
     };
     if let Some(period) = source.period {
@@ -79,6 +87,12 @@ fn describe(source: &FieldSource, filed: Option<&StoredReturn>, t: &ProfileTexts
     let files: Vec<String> = id.into_iter().chain(files).collect();
     if !files.is_empty() {
         text += &fill(t.in_file, &[("file", &files.join(", "))]);
+    }
+    if let Some(filed) = &source.filed {
+        text += &fill(
+            t.filed_instead,
+            &[("value", &excerpt(filed, None, MAX_FILED_CHARS))],
+        );
     }
     if let Some(file) = source.files.first() {
         text += &fill(t.imported_on, &[("day", &format_time(file.imported_at))]);
@@ -110,6 +124,8 @@ mod tests {
                 imported_at: 1_794_787_200_000,
             }],
             period,
+            stated_at: None,
+            filed: None,
         }
     }
 
@@ -127,6 +143,8 @@ mod tests {
                         kind: SourceKind::Generated,
                         files: Vec::new(),
                         period: None,
+                        stated_at: None,
+                        filed: None,
                     },
                 ),
             ],

@@ -1,4 +1,4 @@
-//! The English text of the pages about the site: about, contact, privacy and terms. The long ones are Markdown.
+//! The English text of the pages about the site: about, contact, privacy, terms and accessibility. The long ones are Markdown.
 
 use super::texts;
 
@@ -13,6 +13,8 @@ texts! {
         privacy_description: "What {name} stores about you, why, and for how long.",
         terms: "Terms of use",
         terms_description: "The rules for using {name} and for donations made here.",
+        accessibility: "Accessibility",
+        accessibility_description: "How {name} was checked for accessibility, and how to report a problem.",
         operator_known: "{operator} runs this site and is responsible for it.",
         operator_unknown: "The operator of this site has not published a name here.",
         contact_known: "Write to [{email}](mailto:{email}).",
@@ -29,6 +31,8 @@ texts! {
 
 /// The default text of the page about the site.
 pub const ABOUT: &str = include_str!("legal/about.md");
+/// The text of the page on accessibility.
+pub const ACCESSIBILITY: &str = include_str!("legal/accessibility.md");
 /// The text of the contact page.
 pub const CONTACT: &str = include_str!("legal/contact.md");
 /// The default text of the page on privacy.

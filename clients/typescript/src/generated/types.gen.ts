@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
-export type Webhooks = EventDirectoryUpdatedWebhookRequest | EventDonationDisputeClosedWebhookRequest | EventDonationDisputedWebhookRequest | EventDonationRefundedWebhookRequest | EventDonationSucceededWebhookRequest | EventFundraiserClosedWebhookRequest | EventFundraiserCreatedWebhookRequest | EventFundraiserGoalReachedWebhookRequest | EventFundraiserHiddenWebhookRequest | EventFundraiserReopenedWebhookRequest | EventFundraiserShownWebhookRequest | EventFundraiserUpdatedWebhookRequest | EventMonthlyGiftCanceledWebhookRequest | EventMonthlyGiftChangedWebhookRequest | EventMonthlyGiftPaymentFailedWebhookRequest | EventMonthlyGiftStartedWebhookRequest | EventNonprofitEligibilityChangedWebhookRequest | EventNonprofitUpdatedWebhookRequest | EventPingWebhookRequest;
+export type Webhooks = EventDirectoryUpdatedWebhookRequest | EventDisbursementReturnedWebhookRequest | EventDisbursementSentWebhookRequest | EventDonationDisputeClosedWebhookRequest | EventDonationDisputedWebhookRequest | EventDonationRefundedWebhookRequest | EventDonationSucceededWebhookRequest | EventFundraiserClosedWebhookRequest | EventFundraiserCreatedWebhookRequest | EventFundraiserGoalReachedWebhookRequest | EventFundraiserHiddenWebhookRequest | EventFundraiserReopenedWebhookRequest | EventFundraiserShownWebhookRequest | EventFundraiserUpdatedWebhookRequest | EventMonthlyGiftCanceledWebhookRequest | EventMonthlyGiftChangedWebhookRequest | EventMonthlyGiftPaymentFailedWebhookRequest | EventMonthlyGiftStartedWebhookRequest | EventNonprofitUpdatedWebhookRequest | EventPingWebhookRequest;
 
 /**
  * An attempt to deliver an event.
@@ -182,27 +182,6 @@ export type ChangesBody = {
 };
 
 /**
- * One check of a nonprofit.
- */
-export type CheckBody = {
-    check: string;
-    /**
-     * The last day on which a failure does not count, or null if there is no grace.
-     */
-    graceUntil: string | null;
-    outcome: OutcomeName;
-    /**
-     * Why, as a sentence.
-     */
-    reason: string;
-    /**
-     * The day since which the list says so, or null if it names none.
-     */
-    since: string | null;
-    source: SourceFileBody | null;
-};
-
-/**
  * Counts of nonprofits. All but `nonprofits` are counts of some of them.
  */
 export type CountsBody = {
@@ -328,6 +307,38 @@ export type DirectoryEventBody = {
 };
 
 /**
+ * A payment to a nonprofit: the part that pays donations to your fundraisers and by your links.
+ */
+export type DisbursementEventBody = {
+    /**
+     * What the nonprofit gets for these donations, less fees, refunds and disputes, in cents.
+     */
+    amount: number;
+    currency: string;
+    /**
+     * The donations, each with what the nonprofit gets of it.
+     */
+    donations: Array<PaidDonationBody>;
+    /**
+     * The number of the payment on the statement of the nonprofit.
+     */
+    id: string;
+    /**
+     * False for a test: no money is sent.
+     */
+    livemode: boolean;
+    /**
+     * Whether there are donations that did not fit.
+     */
+    moreDonations?: boolean;
+    nonprofit: NonprofitNameBody;
+    /**
+     * sent or returned.
+     */
+    status: string;
+};
+
+/**
  * A donation.
  */
 export type DonationBody = {
@@ -419,73 +430,6 @@ export type EinBody = {
      */
     status: string;
 };
-
-/**
- * Whether a nonprofit may receive donations now.
- */
-export type EligibilityBody = {
-    /**
-     * When it was checked.
-     */
-    asOf: string;
-    /**
-     * Each check, whether it is required or not.
-     */
-    checks: Array<CheckBody>;
-    eligible: EligibleName;
-};
-
-/**
- * Nonprofits to check.
- */
-export type EligibilityInput = {
-    /**
-     * EINs, with or without a dash, slugs or IDs.
-     */
-    identifiers: Array<string>;
-};
-
-/**
- * Whether nonprofits may receive donations now.
- */
-export type EligibilityListBody = {
-    /**
-     * One for each identifier of the request, in the same order.
-     */
-    rows: Array<EligibilityRowBody>;
-};
-
-/**
- * Whether the nonprofit that an identifier names may receive donations now.
- */
-export type EligibilityRowBody = EligibilityBody & {
-    /**
-     * Omitted if it has none.
-     */
-    ein?: string;
-    /**
-     * Omitted if the directory does not have the nonprofit.
-     */
-    id?: string;
-    /**
-     * The identifier as it was sent.
-     */
-    identifier: string;
-    /**
-     * Omitted if the directory does not have the nonprofit.
-     */
-    name?: string;
-    /**
-     * What is wrong with the identifier. Omitted if it names an EIN or a nonprofit. Nothing was checked then.
-     */
-    problem?: string;
-};
-
-/**
- * YES: it may receive donations. NO: a required check failed. REVIEW: a person or a newer list has to decide; until then,
- * it receives nothing.
- */
-export type EligibleName = 'YES' | 'NO' | 'REVIEW';
 
 /**
  * A Form 990-N, which the smallest nonprofits file.
@@ -1054,14 +998,6 @@ export type NonprofitBody = {
  */
 export type NonprofitEventBody = NonprofitNameBody & {
     /**
-     * The verdict since then.
-     */
-    after?: string | null;
-    /**
-     * The verdict before: YES, NO or REVIEW. Only in `nonprofit.eligibility_changed`, as is the next.
-     */
-    before?: string | null;
-    /**
      * What changed in the directory, such as name, slug or status.
      */
     changed: Array<string>;
@@ -1090,11 +1026,6 @@ export type NteeMeaningBody = {
 };
 
 /**
- * The result of a check.
- */
-export type OutcomeName = 'PASS' | 'FAIL' | 'REVIEW' | 'UNKNOWN' | 'NOT_CHECKED';
-
-/**
  * One page of a list, and the size of the whole list.
  */
 export type Pagination = {
@@ -1108,6 +1039,17 @@ export type Pagination = {
      */
     pages: number;
     total_results: number;
+};
+
+/**
+ * A donation in a payment to a nonprofit.
+ */
+export type PaidDonationBody = {
+    /**
+     * In cents. Below zero if it was paid before and went back to the donor since.
+     */
+    amount: number;
+    id: string;
 };
 
 /**
@@ -1308,14 +1250,10 @@ export type SourceBody = {
 };
 
 /**
- * A file that a check reads.
+ * A file that was imported.
  */
 export type SourceFileBody = {
-    /**
-     * The day that the file states, or else when it was imported.
-     */
-    asOf: string;
-    name: string;
+    file: string;
     /**
      * In hexadecimal.
      */
@@ -1425,7 +1363,7 @@ export type WebhookChangeInput = {
     /**
      * The events to send. When an endpoint is created, all by default.
      */
-    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'nonprofit.eligibility_changed' | 'directory.updated' | 'ping'> | null;
+    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'disbursement.sent' | 'disbursement.returned' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping'> | null;
     /**
      * standard, or partner for receivers that were written for the hosted service: donation.succeeded alone.
      */
@@ -1449,7 +1387,7 @@ export type WebhookInput = {
     /**
      * The events to send. When an endpoint is created, all by default.
      */
-    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'nonprofit.eligibility_changed' | 'directory.updated' | 'ping'> | null;
+    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'disbursement.sent' | 'disbursement.returned' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping'> | null;
     /**
      * standard, or partner for receivers that were written for the hosted service: donation.succeeded alone.
      */
@@ -1842,55 +1780,6 @@ export type DonationsResponses = {
 };
 
 export type DonationsResponse = DonationsResponses[keyof DonationsResponses];
-
-export type CheckEligibilityData = {
-    body: EligibilityInput;
-    path?: never;
-    query?: never;
-    url: '/v0.2/eligibility';
-};
-
-export type CheckEligibilityErrors = {
-    /**
-     * invalid_json, invalid_parameter, or invalid_body with the invalid fields in errors
-     */
-    400: ProblemBody;
-    /**
-     * missing_credentials or invalid_credentials
-     */
-    401: ProblemBody;
-    /**
-     * blocked_key
-     */
-    403: ProblemBody;
-    /**
-     * too_large
-     */
-    413: ProblemBody;
-    /**
-     * unsupported_media_type
-     */
-    415: ProblemBody;
-    /**
-     * rate_limited; Retry-After has the seconds to wait
-     */
-    429: ProblemBody;
-    /**
-     * unavailable
-     */
-    503: ProblemBody;
-};
-
-export type CheckEligibilityError = CheckEligibilityErrors[keyof CheckEligibilityErrors];
-
-export type CheckEligibilityResponses = {
-    /**
-     * One row for each identifier, in the same order.
-     */
-    200: EligibilityListBody;
-};
-
-export type CheckEligibilityResponse = CheckEligibilityResponses[keyof CheckEligibilityResponses];
 
 export type EventsData = {
     body?: never;
@@ -2407,56 +2296,6 @@ export type DetailsResponses = {
 
 export type DetailsResponse = DetailsResponses[keyof DetailsResponses];
 
-export type EligibilityData = {
-    body?: never;
-    path: {
-        /**
-         * The slug, the EIN as nine digits, or the ID (a UUID) of the nonprofit.
-         */
-        identifier: string;
-    };
-    query?: never;
-    url: '/v0.2/nonprofit/{identifier}/eligibility';
-};
-
-export type EligibilityErrors = {
-    /**
-     * invalid_parameter
-     */
-    400: ProblemBody;
-    /**
-     * missing_key, invalid_key or private_key_exposed
-     */
-    401: ProblemBody;
-    /**
-     * blocked_key
-     */
-    403: ProblemBody;
-    /**
-     * nonprofit_not_found
-     */
-    404: ProblemBody;
-    /**
-     * rate_limited; Retry-After has the seconds to wait
-     */
-    429: ProblemBody;
-    /**
-     * unavailable
-     */
-    503: ProblemBody;
-};
-
-export type EligibilityError = EligibilityErrors[keyof EligibilityErrors];
-
-export type EligibilityResponses = {
-    /**
-     * The verdict and its checks.
-     */
-    200: EligibilityBody;
-};
-
-export type EligibilityResponse = EligibilityResponses[keyof EligibilityResponses];
-
 export type FinancesData = {
     body?: never;
     path: {
@@ -2914,7 +2753,7 @@ export type DeliveriesData = {
         /**
          * Only events of this type.
          */
-        type?: 'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'nonprofit.eligibility_changed' | 'directory.updated' | 'ping';
+        type?: 'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'disbursement.sent' | 'disbursement.returned' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping';
         /**
          * Only deliveries with this status: waiting, delivered or failed.
          */
@@ -3276,6 +3115,38 @@ export type EventDirectoryUpdatedWebhookRequest = {
     query?: never;
 };
 
+export type EventDisbursementReturnedWebhookPayload = {
+    data: DisbursementEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'disbursement.returned';
+};
+
+export type EventDisbursementReturnedWebhookRequest = {
+    body: EventDisbursementReturnedWebhookPayload;
+    key: 'disbursement.returned';
+    path?: never;
+    query?: never;
+};
+
+export type EventDisbursementSentWebhookPayload = {
+    data: DisbursementEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'disbursement.sent';
+};
+
+export type EventDisbursementSentWebhookRequest = {
+    body: EventDisbursementSentWebhookPayload;
+    key: 'disbursement.sent';
+    path?: never;
+    query?: never;
+};
+
 export type EventDonationDisputeClosedWebhookPayload = {
     data: DonationBody;
     /**
@@ -3512,22 +3383,6 @@ export type EventMonthlyGiftStartedWebhookPayload = {
 export type EventMonthlyGiftStartedWebhookRequest = {
     body: EventMonthlyGiftStartedWebhookPayload;
     key: 'monthly_gift.started';
-    path?: never;
-    query?: never;
-};
-
-export type EventNonprofitEligibilityChangedWebhookPayload = {
-    data: NonprofitEventBody;
-    /**
-     * Later for each event about the same.
-     */
-    timestamp: string;
-    type: 'nonprofit.eligibility_changed';
-};
-
-export type EventNonprofitEligibilityChangedWebhookRequest = {
-    body: EventNonprofitEligibilityChangedWebhookPayload;
-    key: 'nonprofit.eligibility_changed';
     path?: never;
     query?: never;
 };

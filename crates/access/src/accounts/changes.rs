@@ -4,7 +4,7 @@ use super::links::{self, Purpose};
 use super::verified_password::VerifiedPassword;
 use super::{Username, store, two_factor};
 use crate::audit::{self, Action, Actor};
-use crate::{keys, notices, origins, sessions};
+use crate::{claims, keys, notices, origins, sessions};
 use platform::db::{Db, Tx};
 use platform::ids::AccountId;
 
@@ -120,6 +120,7 @@ pub async fn remove_in(tx: &mut Tx, verified: &VerifiedPassword, now: i64) -> sq
     end_sessions_and_links(tx, id).await?;
     two_factor::store::remove_in(tx, id).await?;
     origins::store::remove_all_in(tx, id).await?;
+    claims::store::withdraw_all_in(tx, id, now).await?;
     notices::store::remove_all_in(tx, id).await?;
     Ok(true)
 }

@@ -17,10 +17,12 @@ pub enum NoticeKind {
     /// A webhook endpoint fails for a day.
     WebhookFailing,
     WebhookDisabled,
+    /// A step of a claim of a nonprofit.
+    Claim,
 }
 
 impl NoticeKind {
-    pub const ALL: [NoticeKind; 9] = [
+    pub const ALL: [NoticeKind; 10] = [
         NoticeKind::Donation,
         NoticeKind::Return,
         NoticeKind::GoalReached,
@@ -30,6 +32,7 @@ impl NoticeKind {
         NoticeKind::ExposedKey,
         NoticeKind::WebhookFailing,
         NoticeKind::WebhookDisabled,
+        NoticeKind::Claim,
     ];
 
     /// Returns the name in the database and in links.
@@ -44,6 +47,7 @@ impl NoticeKind {
             NoticeKind::ExposedKey => "exposed-key",
             NoticeKind::WebhookFailing => "webhook-failing",
             NoticeKind::WebhookDisabled => "webhook-disabled",
+            NoticeKind::Claim => "claim",
         }
     }
 
@@ -62,7 +66,8 @@ impl NoticeKind {
             NoticeKind::Decision
             | NoticeKind::SignIn
             | NoticeKind::ExposedKey
-            | NoticeKind::WebhookDisabled => false,
+            | NoticeKind::WebhookDisabled
+            | NoticeKind::Claim => false,
         }
     }
 
@@ -87,6 +92,7 @@ impl NoticeKind {
             NoticeKind::ExposedKey => "exposed keys",
             NoticeKind::WebhookFailing => "webhook endpoints that fail",
             NoticeKind::WebhookDisabled => "webhook endpoints that were disabled",
+            NoticeKind::Claim => "claims of nonprofits",
         }
     }
 }

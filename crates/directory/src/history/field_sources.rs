@@ -4,6 +4,8 @@ use crate::history::imports::store::find_files;
 use crate::history::imports::{LastImports, NamedFile, SourceFile};
 use crate::nonprofits::assemble::statements;
 use crate::nonprofits::identifier::Identifier;
+use crate::nonprofits::own_fields::store as own_fields;
+use crate::nonprofits::own_fields::{OwnField, OwnValue};
 use crate::nonprofits::precedence::{Origin, Statements};
 use crate::nonprofits::sources::{SourceId, SourceKind};
 use crate::nonprofits::store::{self, SourceNumbers};
@@ -21,6 +23,10 @@ pub struct FieldSource {
     pub files: Vec<SourceFile>,
     /// The month in which the period that it is about ends, as YYYYMM.
     pub period: Option<u32>,
+    /// When the nonprofit stated it.
+    pub stated_at: Option<i64>,
+    /// What would be shown if the nonprofit had not stated anything.
+    pub filed: Option<String>,
 }
 
 /// A field of a nonprofit that has a source.
@@ -70,13 +76,17 @@ pub async fn list(
     let Some(row) = store::find_row(&mut tx, &Identifier::Id(id)).await? else {
         return Ok(None);
     };
-    let profile = store::find_profile(&mut tx, id.0).await?;
+    let imported = store::find_profile(&mut tx, id.0).await?;
+    let profile = store::find_shown_profile(&mut tx, id.0).await?;
+    let own = own_fields::list_values(&mut tx, id).await?;
     let numbers = store::find_sources(&mut tx, id).await?.unwrap_or_default();
     let files = find_files(&mut tx, &numbers.ids()).await?;
     let sources = Sources {
         last_imports,
         files,
         numbers,
+        own,
+        imported: statements(&row, imported.as_ref()),
     };
     let stated = statements(&row, profile.as_ref());
     Ok(Some(FieldSources {
@@ -109,6 +119,9 @@ struct Sources<'a> {
     last_imports: &'a LastImports,
     files: HashMap<SourceId, SourceFile>,
     numbers: SourceNumbers,
+    own: Vec<OwnValue>,
+    /// What is stated without the nonprofit itself.
+    imported: Statements<'a>,
 }
 
 impl Sources<'_> {
@@ -120,9 +133,9 @@ impl Sources<'_> {
         let by_filing = || self.of_filing(stated, None);
         // The newest return decides names and the year of formation, and it is also the one whose amounts are shown.
         let newest_return = || self.of_return(numbers.amounts, numbers.amounts_period);
-        let by_profile = |is_stated: bool| {
+        let by_profile = |is_stated: bool, own: OwnField| {
             if is_stated {
-                self.of_operator()
+                self.of_profile(stated, own)
             } else {
                 FieldSource::generated()
             }
@@ -142,20 +155,29 @@ impl Sources<'_> {
                     Some((_, Origin::Return)) => {
                         self.of_return(numbers.description, numbers.description_period)
                     }
-                    text => by_profile(text.is_some()),
+                    text => by_profile(text.is_some(), OwnField::Description),
                 },
             ),
             (
                 Field::Causes,
-                by_profile(stated.in_profile(|profile| &profile.causes).is_some()),
+                by_profile(
+                    stated.in_profile(|profile| &profile.causes).is_some(),
+                    OwnField::Causes,
+                ),
             ),
             (
                 Field::Logo,
-                by_profile(stated.in_profile(|profile| &profile.logo).is_some()),
+                by_profile(
+                    stated.in_profile(|profile| &profile.logo).is_some(),
+                    OwnField::Logo,
+                ),
             ),
             (
                 Field::Cover,
-                by_profile(stated.in_profile(|profile| &profile.cover).is_some()),
+                by_profile(
+                    stated.in_profile(|profile| &profile.cover).is_some(),
+                    OwnField::Cover,
+                ),
             ),
         ];
         if has_ein {
@@ -170,7 +192,7 @@ impl Sources<'_> {
         if let Some((_, origin)) = stated.description_long() {
             let source = match origin {
                 Origin::Return => self.of_return(numbers.description, numbers.description_period),
-                _ => self.of_operator(),
+                _ => self.of_profile(stated, OwnField::Mission),
             };
             fields.push((Field::DescriptionLong, source));
         }
@@ -178,7 +200,7 @@ impl Sources<'_> {
             let source = match origin {
                 Origin::Return => self.of_return(numbers.website, numbers.website_period),
                 Origin::Epostcard => self.of_epostcard(),
-                Origin::Operator | Origin::MasterFile => self.of_operator(),
+                _ => self.of_profile(stated, OwnField::Website),
             };
             fields.push((Field::WebsiteUrl, source));
         }
@@ -226,11 +248,28 @@ impl Sources<'_> {
             kind: SourceKind::MasterFile,
             files,
             period,
+            stated_at: None,
+            filed: None,
         }
     }
 
     fn of_operator(&self) -> FieldSource {
         self.of_file(SourceKind::Operator, self.numbers.profile, None)
+    }
+
+    /// Returns the source of a field of the profile: the nonprofit itself or an operator.
+    fn of_profile(&self, stated: &Statements<'_>, field: OwnField) -> FieldSource {
+        if stated.profile_origin(field) != Origin::Nonprofit {
+            return self.of_operator();
+        }
+        let own = self.own.iter().find(|own| own.field == field);
+        FieldSource {
+            kind: SourceKind::Nonprofit,
+            files: Vec::new(),
+            period: None,
+            stated_at: own.map(|own| own.stated_at),
+            filed: self.imported.of_field(field),
+        }
     }
 
     fn of_return(&self, source: Option<i64>, period: Option<i64>) -> FieldSource {
@@ -254,6 +293,8 @@ impl Sources<'_> {
             kind,
             files: file.cloned().into_iter().collect(),
             period,
+            stated_at: None,
+            filed: None,
         }
     }
 }
@@ -264,6 +305,8 @@ impl FieldSource {
             kind: SourceKind::Generated,
             files: Vec::new(),
             period: None,
+            stated_at: None,
+            filed: None,
         }
     }
 }

@@ -4,6 +4,7 @@ use super::aliases::{common_names, typical_revenue};
 use super::cause_set::CauseSet;
 use super::causes::Causes;
 use super::ntee::Ntee;
+use super::own_fields::OwnField;
 use super::precedence::{Origin, Statements};
 use super::prominence::{ProminenceFactors, prominence};
 use super::rows::{NonprofitRow, Profile};
@@ -104,10 +105,13 @@ pub(crate) fn assemble<T>(
         description_long,
         programs: &programs,
         website_url: website.map(|(url, _)| url),
-        is_website_filed: website.is_some_and(|(_, origin)| origin != Origin::Operator),
+        is_website_filed: website
+            .is_some_and(|(_, origin)| matches!(origin, Origin::Return | Origin::Epostcard)),
         logo,
         cover,
         is_held: false,
+        has_consented: stated.is_own(OwnField::Consent),
+        is_closed: stated.is_own(OwnField::Closed),
         gone_at: stored.gone_at,
         prominence: prominence(&ProminenceFactors {
             revenue: typical_revenue.or(revenue),

@@ -18,6 +18,7 @@ pub mod lists;
 pub mod location;
 pub mod name;
 pub mod ntee;
+pub mod own_fields;
 pub(crate) mod position;
 pub(crate) mod precedence;
 pub mod prominence;
@@ -29,6 +30,7 @@ pub mod sources;
 pub mod store;
 pub mod tax_facts;
 pub(crate) mod tax_record;
+pub mod web_url;
 pub mod zip_codes;
 
 use cause_set::CauseSet;
@@ -76,6 +78,10 @@ pub struct Nonprofit<'a> {
     pub is_website_filed: bool,
     pub logo: Option<&'a str>,
     pub cover: Option<&'a str>,
+    /// Whether it consents to be listed and to receive donations through this site.
+    pub has_consented: bool,
+    /// Whether it receives no donations, at its own request.
+    pub is_closed: bool,
     /// When an import first found it missing from the IRS files, in milliseconds since 1970.
     pub gone_at: Option<i64>,
     /// The sort key of lists; see [`prominence`].
@@ -86,10 +92,16 @@ pub struct Nonprofit<'a> {
 }
 
 impl<'a> Nonprofit<'a> {
-    /// Returns whether the nonprofit can receive donations: whether its verdict is yes. One that is no longer in the IRS
-    /// files, whose tax exemption was revoked, or that a required list stops cannot.
+    /// Returns whether the nonprofit can receive donations. One that is no longer in the IRS files, whose tax exemption
+    /// was revoked that a required list stops, or that does not want any
+    /// cannot.
     #[inline]
     pub fn is_disbursable(&self) -> bool {
+        !self.is_closed && self.can_be_paid()
+    }
+
+    /// Returns whether it can be paid what was given to it. It can also if it receives no donations at its own request.
+    pub fn can_be_paid(&self) -> bool {
         !self.is_held
             && self.gone_at.is_none()
             && !self.tax.is_revoked()

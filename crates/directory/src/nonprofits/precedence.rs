@@ -1,16 +1,19 @@
-//! Which of several statements about a nonprofit is shown: what an operator imported comes before what the IRS published,
-//! and the newer before the older.
+//! Which of several statements about a nonprofit is shown: what it says itself comes before what an operator imported, that
+//! before what the IRS published, and the newer before the older.
 //!
 //! Only this module decides, both for the record of a nonprofit and for the sources of its fields. The record holds the
 //! values; the sources are read from the store when they are requested.
 
 use super::filing::Filing;
+use super::own_fields::OwnField;
 use super::rows::Profile;
 use super::tax_record::TaxRecord;
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
+    /// The nonprofit itself.
+    Nonprofit,
     /// A file that an operator imported.
     Operator,
     /// A return of Form 990, 990-EZ or 990-PF.
@@ -45,6 +48,21 @@ impl<'a> Statements<'a> {
         self.in_profile(field).map(|text| (text, Origin::Operator))
     }
 
+    /// Returns a text that the nonprofit or an operator stated.
+    fn by_either(&self, own: OwnField, field: fn(&Profile) -> &Option<String>) -> Option<Stated<&'a str>> {
+        let text = self.in_profile(field)?;
+        Some((text, self.profile_origin(own)))
+    }
+
+    /// Returns the origin of a field of the profile.
+    pub(crate) fn profile_origin(&self, own: OwnField) -> Origin {
+        if self.is_own(own) {
+            Origin::Nonprofit
+        } else {
+            Origin::Operator
+        }
+    }
+
     /// Returns the origin of what the filing says.
     pub(crate) fn filing_origin(&self) -> Origin {
         if self.is_listed {
@@ -65,18 +83,24 @@ impl<'a> Statements<'a> {
 
     /// Returns the short description, or `None` if one has to be generated.
     pub(crate) fn description(&self) -> Option<Stated<&'a str>> {
-        self.by_operator(|profile| &profile.description)
+        self.by_either(OwnField::Description, |profile| &profile.description)
             .or_else(|| in_return(self.tax_record.description))
     }
 
     /// Returns the long description.
     pub(crate) fn description_long(&self) -> Option<Stated<&'a str>> {
-        self.by_operator(|profile| &profile.description_long)
+        self.by_either(OwnField::Mission, |profile| &profile.description_long)
             .or_else(|| in_return(self.tax_record.description_long))
     }
 
-    /// Returns the website: of Form 990 and Form 990-N, that of the later period.
+    /// Returns the website that is shown.
     pub(crate) fn website_url(&self) -> Option<Stated<&'a str>> {
+        self.by_either(OwnField::Website, |profile| &profile.website_url)
+            .or_else(|| self.filed_website())
+    }
+
+    /// Returns the website in the files of the IRS: of Form 990 and Form 990-N, that of the later period.
+    pub(crate) fn filed_website(&self) -> Option<Stated<&'a str>> {
         let (in_return, return_period) = self.tax_record.return_website;
         let (in_epostcard, epostcard_period) = self.tax_record.epostcard_website;
         let is_in_return =
@@ -86,8 +110,26 @@ impl<'a> Statements<'a> {
         } else {
             (in_epostcard, Origin::Epostcard)
         };
-        self.by_operator(|profile| &profile.website_url)
-            .or_else(|| Some(filed).filter(|(url, _)| !url.is_empty()))
+        Some(filed).filter(|(url, _)| !url.is_empty())
+    }
+
+    /// Returns the text of a field that a nonprofit can write itself, as it is shown.
+    pub(crate) fn of_field(&self, field: OwnField) -> Option<String> {
+        let text = match field {
+            OwnField::Description => self.description(),
+            OwnField::Mission => self.description_long(),
+            OwnField::Website => self.website_url(),
+            OwnField::Causes => self.by_either(field, |profile| &profile.causes),
+            OwnField::Logo => self.by_either(field, |profile| &profile.logo),
+            OwnField::Cover => self.by_either(field, |profile| &profile.cover),
+            OwnField::Thanks | OwnField::Consent | OwnField::Closed => None,
+        };
+        text.map(|(text, _)| text.to_owned())
+    }
+
+    /// Returns whether the nonprofit itself states something.
+    pub(crate) fn is_own(&self, field: OwnField) -> bool {
+        self.profile.is_some_and(|profile| profile.own.contains(field))
     }
 
     /// Returns the latest revenue known, in dollars: that of the return, unless the master file has one of a later period

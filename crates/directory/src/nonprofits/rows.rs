@@ -2,6 +2,7 @@
 
 use super::ein::Ein;
 use super::filing::Filing;
+use super::own_fields::OwnFields;
 use platform::db::from_row;
 use uuid::Uuid;
 
@@ -82,19 +83,26 @@ pub struct Profile {
     pub country: Option<String>,
     pub logo: Option<String>,
     pub cover: Option<String>,
+    /// The fields that are not those of the row, because the nonprofit states them itself.
+    pub own: OwnFields,
 }
 
-from_row!(Profile {
-    nonprofit_id,
-    name,
-    aliases,
-    description,
-    description_long,
-    website_url,
-    donate_url,
-    stripe_account,
-    causes,
-    country,
-    logo,
-    cover,
-});
+macro_rules! profile_from_row {
+    ($row:ty; $($column:ident),+) => {
+        impl<'r> sqlx::FromRow<'r, $row> for Profile {
+            fn from_row(row: &'r $row) -> sqlx::Result<Profile> {
+                Ok(Profile {
+                    $($column: sqlx::Row::try_get(row, stringify!($column))?,)+
+                    own: OwnFields::default(),
+                })
+            }
+        }
+    };
+    ($row:ty) => {
+        profile_from_row!($row; nonprofit_id, name, aliases, description, description_long, website_url, donate_url,
+            stripe_account, causes, country, logo, cover);
+    };
+}
+
+profile_from_row!(sqlx::sqlite::SqliteRow);
+profile_from_row!(sqlx::postgres::PgRow);

@@ -37,6 +37,8 @@ pub enum SourceKind {
     Revocations,
     /// A file of the operator of this server.
     Operator,
+    /// The nonprofit itself, on this server.
+    Nonprofit,
     /// Made by this server from other facts.
     Generated,
 }

@@ -6,6 +6,7 @@ use super::causes::Causes;
 use super::ein::Ein;
 use super::filing::Filing;
 use super::identifier::Identifier;
+use super::own_fields::store as own_fields;
 use super::rows::{NonprofitRow, Profile, StoredNonprofit};
 use crate::nonprofits::sources::SourceId;
 use futures_util::TryStreamExt;
@@ -107,9 +108,11 @@ const PROFILES_CHANGED_SINCE: &str =
 const DONATE_URL: &str = "select donate_url from profiles where nonprofit_id = $1";
 const STRIPE_ACCOUNT: &str = "select stripe_account from profiles where nonprofit_id = $1";
 const IS_PICTURE_USED: &str = "select exists (select 1 from profiles where logo = $1) \
-     or exists (select 1 from profiles where cover = $1)";
+     or exists (select 1 from profiles where cover = $1) \
+     or exists (select 1 from own_fields where value = $1 and field in ('logo', 'cover'))";
 const LIST_PICTURES: &str = "select logo from profiles where logo is not null \
-     union select cover from profiles where cover is not null";
+     union select cover from profiles where cover is not null \
+     union select value from own_fields where field in ('logo', 'cover')";
 const FORMER_SLUGS: &str = "select slug, nonprofit_id from former_slugs order by slug";
 const FORMER_SLUGS_CHANGED_SINCE: &str = "select f.slug, f.nonprofit_id from former_slugs f where f.nonprofit_id in \
      (select nonprofit_id from directory_changes where revision > $1) order by f.slug";
@@ -129,6 +132,12 @@ const SOURCES: &str = concat!(
     tax_record_joins!(),
     "where n.id = $1"
 );
+
+/// The websites that others filed at a domain.
+const LIST_WEBSITES: &str = "select website_url from return_profiles \
+     where (lower(website_url) like $1 or lower(website_url) like $2) and ein <> $3 \
+     union all select website_url from epostcards \
+     where (lower(website_url) like $1 or lower(website_url) like $2) and ein <> $3 limit 1000";
 
 const FILINGS: &str = "select \
      (select revoked_on from revocations where ein = $1) as revoked_on, \
@@ -159,6 +168,18 @@ from_row!(Filings {
 pub(crate) async fn find_filings(db: &Db, ein: Ein) -> sqlx::Result<Filings> {
     let ein = i64::from(ein.value());
     db.fetch_one(query(FILINGS).bind(ein)).await
+}
+
+/// Lists the websites at a domain that other nonprofits filed, with or without `www.`. They may also be at a domain that
+/// only begins like this one. A host has no wildcards.
+pub async fn list_filed_websites(db: &Db, domain: &str, except: Option<Ein>) -> sqlx::Result<Vec<String>> {
+    db.fetch_scalars(
+        query(LIST_WEBSITES)
+            .bind(format!("%//{domain}%"))
+            .bind(format!("%//www.{domain}%"))
+            .bind(except.map_or(0, |ein| i64::from(ein.value()))),
+    )
+    .await
 }
 
 /// The mailing address of a nonprofit in the newest file of the IRS. Parts may be empty.
@@ -221,7 +242,7 @@ pub async fn find<T>(
     let Some(row) = find_row(&mut tx, identifier).await? else {
         return Ok(None);
     };
-    let profile = find_profile(&mut tx, row.stored.id).await?;
+    let profile = find_shown_profile(&mut tx, row.stored.id).await?;
     Ok(Some(assemble(&row, profile.as_ref(), causes, then)))
 }
 
@@ -239,7 +260,7 @@ pub async fn list_by_slug<T>(
     let rows: Vec<NonprofitRow> = tx.fetch_all(query(BY_SLUG_PREFIX).bind(prefix).bind(end)).await?;
     let mut found = Vec::with_capacity(rows.len());
     for row in rows {
-        let profile = find_profile(&mut tx, row.stored.id).await?;
+        let profile = find_shown_profile(&mut tx, row.stored.id).await?;
         found.push(assemble(&row, profile.as_ref(), causes, |nonprofit| {
             (nonprofit.prominence, then(nonprofit))
         }));
@@ -276,7 +297,13 @@ pub(crate) async fn find_row(tx: &mut Tx, identifier: &Identifier) -> sqlx::Resu
     }
 }
 
-/// Finds the profile of a nonprofit.
+/// Finds the profile of a nonprofit, with what it says about itself in place of what was imported.
+pub(crate) async fn find_shown_profile(tx: &mut Tx, id: Uuid) -> sqlx::Result<Option<Profile>> {
+    let imported = find_profile(tx, id).await?;
+    own_fields::apply_to(tx, id, imported).await
+}
+
+/// Finds the imported profile of a nonprofit.
 pub async fn find_profile(tx: &mut Tx, id: Uuid) -> sqlx::Result<Option<Profile>> {
     tx.fetch_optional(query(PROFILE).bind(id)).await
 }
@@ -303,10 +330,12 @@ pub async fn list_pictures(db: &Db) -> sqlx::Result<Vec<String>> {
     db.fetch_scalars(query(LIST_PICTURES)).await
 }
 
-/// Lists all profiles, by the ID of their nonprofit.
+/// Lists all profiles, with what nonprofits say about themselves, by the ID of their nonprofit.
 pub async fn list_profiles(tx: &mut Tx) -> sqlx::Result<HashMap<Uuid, Profile>> {
     let profiles: Vec<Profile> = tx.fetch_all(query(PROFILES)).await?;
-    Ok(by_nonprofit(profiles))
+    let mut profiles = by_nonprofit(profiles);
+    own_fields::apply_to_all(tx, &mut profiles).await?;
+    Ok(profiles)
 }
 
 /// Lists the former slugs of renamed nonprofits, sorted.
@@ -321,7 +350,9 @@ pub async fn list_changed(
 ) -> sqlx::Result<(Vec<NonprofitRow>, HashMap<Uuid, Profile>)> {
     let rows: Vec<NonprofitRow> = tx.fetch_all(query(CHANGED_SINCE).bind(revision)).await?;
     let profiles = tx.fetch_all(query(PROFILES_CHANGED_SINCE).bind(revision)).await?;
-    Ok((rows, by_nonprofit(profiles)))
+    let mut profiles = by_nonprofit(profiles);
+    own_fields::apply_to_changed(tx, revision, &mut profiles).await?;
+    Ok((rows, profiles))
 }
 
 /// Lists the former slugs of the nonprofits that small imports after `revision` changed, sorted.

@@ -26,6 +26,8 @@ pub async fn list(db: &Db, ein: Ein) -> sqlx::Result<Vec<FinancialYear>> {
             kind: SourceKind::Returns,
             files: files.get(&filed.source).cloned().into_iter().collect(),
             period: Some(filed.period),
+            stated_at: None,
+            filed: None,
         },
         filed,
     };

@@ -174,6 +174,8 @@ mod tests {
                 description_long: None,
                 programs: "",
                 is_website_filed: false,
+                has_consented: false,
+                is_closed: false,
                 gone_at: None,
                 prominence: 0,
                 is_held: false,

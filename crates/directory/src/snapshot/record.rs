@@ -26,7 +26,9 @@ pub fn write(nonprofit: &Nonprofit<'_>, out: &mut Vec<u8>) {
         nonprofit
             .gone_at
             .map_or(0, |millis| (millis as u64).wrapping_add(1)),
-        u64::from(nonprofit.is_website_filed),
+        u64::from(nonprofit.is_website_filed)
+            | u64::from(nonprofit.has_consented) << 1
+            | u64::from(nonprofit.is_closed) << 2,
     ];
     for value in numbers {
         write_number(out, value);
@@ -169,7 +171,9 @@ pub fn read(bytes: &[u8]) -> Option<Nonprofit<'_>> {
         0 => None,
         millis => Some((millis - 1) as i64),
     };
-    let is_website_filed = from.number()? != 0;
+    let flags = from.number()?;
+    let has_flag = |bit: u32| flags & 1 << bit != 0;
+    let is_website_filed = has_flag(0);
     let facts = from.facts()?;
     let tax = from.tax_facts()?;
     let mut texts = from.texts()?;
@@ -196,6 +200,8 @@ pub fn read(bytes: &[u8]) -> Option<Nonprofit<'_>> {
         description_long: texts.next_optional()?,
         website_url: texts.next_optional()?,
         is_website_filed,
+        has_consented: has_flag(1),
+        is_closed: has_flag(2),
         logo: texts.next_optional()?,
         cover: texts.next_optional()?,
         programs: texts.next()?,
@@ -466,6 +472,7 @@ mod tests {
             facts in facts(),
             tax in tax_facts(),
             is_website_filed in any::<bool>(),
+            (has_consented, is_closed) in any::<(bool, bool)>(),
         ) {
             let optional = |index: usize| Some(texts[index].as_str()).filter(|text| !text.is_empty());
             let nonprofit = Nonprofit {
@@ -489,6 +496,8 @@ mod tests {
                 description_long: optional(10),
                 website_url: optional(11),
                 is_website_filed,
+                has_consented,
+                is_closed,
                 logo: optional(12),
                 cover: optional(13),
                 programs: &texts[14],

@@ -6,12 +6,13 @@ use crate::ledger::store;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::ein::Ein;
 use directory::nonprofits::identifier::Identifier;
+use directory::nonprofits::own_fields::store::find_thanks;
 use directory::{Directory, NonprofitRef};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use platform::db::Db;
 use platform::ids::NonprofitId;
-use platform::mail::Email;
+use platform::mail::{Email, EmailText};
 use platform::money::Cents;
 use platform::public_url::PublicUrl;
 use std::fmt::Write;
@@ -62,6 +63,8 @@ pub struct Share {
     /// City, state and ZIP code.
     pub address: String,
     pub is_deductible: bool,
+    /// What the nonprofit says to its donors.
+    pub thanks: Option<String>,
 }
 
 impl Receipt {
@@ -80,7 +83,11 @@ impl Receipt {
         let paid_at = donation.payment.paid_at.unwrap_or(recorded_at);
         let mut shares = Vec::new();
         for (id, amount) in store::list_shares(db, entry).await? {
-            shares.push(share(directory, id, amount).await?);
+            let thanks = find_thanks(db, id).await?;
+            shares.push(Share {
+                thanks,
+                ..share(directory, id, amount).await?
+            });
         }
         Ok(Some(Receipt {
             number: number(entry, paid_at, time_zone),
@@ -126,6 +133,7 @@ async fn share(directory: &Directory, id: NonprofitId, amount: Cents) -> sqlx::R
             ein: None,
             address: String::new(),
             is_deductible: false,
+            thanks: None,
         },
         |nonprofit| Share::new(&nonprofit, amount),
     ))
@@ -146,6 +154,7 @@ impl Share {
                 zip => format!("{location} {zip}"),
             },
             is_deductible: nonprofit.is_deductible(),
+            thanks: None,
         }
     }
 
@@ -211,6 +220,11 @@ pub fn email(
         }
         if receipt.donee.is_none() {
             let _ = writeln!(text, "{}", share.deductibility());
+        }
+        if let Some(thanks) = &share.thanks {
+            // Marked like a quotation, so that it cannot pass for our own words.
+            let thanks = EmailText::default().quote(thanks).into_string();
+            let _ = write!(text, "\n{} writes:\n\n{thanks}", share.legal_name);
         }
     }
     let (number, donation_id) = (&receipt.number, donation.id);

@@ -252,7 +252,7 @@ impl Disbursements<'_> {
             },
             ein: nonprofit.ein.map(|ein| ein.to_string()),
             state: nonprofit.state.to_owned(),
-            is_eligible: nonprofit.is_disbursable(),
+            is_eligible: nonprofit.can_be_paid(),
             filed_address: Address {
                 street: filed.street,
                 city: filed.city,

@@ -71,6 +71,22 @@ pub struct OwnedDonation {
     pub mode: Mode,
 }
 
+/// A donation, as the nonprofit that receives it sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReceivedDonation {
+    pub sequence: i64,
+    pub recorded_at: i64,
+    /// The title of the fundraiser.
+    pub title: Option<String>,
+    pub amount: Cents,
+    pub refunded: Cents,
+    /// The fee, and what is owed to the nonprofit. `None` unless the books have it.
+    pub fee_and_net: Option<(Cents, Cents)>,
+    /// The name and the email address of a donor who shares the contact.
+    pub name: Option<String>,
+    pub email: Option<String>,
+}
+
 /// A donation to a fundraiser, as visitors see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Supporter {

@@ -6,7 +6,7 @@
 
 use super::comments::Comment;
 use super::label::SITE;
-use super::listing::{DonationFilter, OwnedDonation, RecordedDonation, Supporter};
+use super::listing::{DonationFilter, OwnedDonation, ReceivedDonation, RecordedDonation, Supporter};
 use super::receipts::{Facts, RecordedReceipt, StoredReceipt};
 use crate::checkout::{Donation, State};
 use crate::ledger::entry::{Kind, Mode};
@@ -60,6 +60,15 @@ const LIST_OWNED: &str = "select e.sequence, e.recorded_at, e.fundraiser_id, f.t
      left join donor_names n on n.sequence = e.sequence left join donations d on d.entry = e.sequence \
      where f.account_id = $1 and ($2 is null or f.id = $2) and e.kind = 'donation' and e.sequence > $3 \
      order by e.sequence limit $4";
+const LIST_RECEIVED: &str = "select e.sequence, e.recorded_at, f.title, e.amount, \
+     cast(coalesce((select sum(r.amount) from ledger_entries r where r.refunds = e.sequence), 0) as bigint) as refunds, \
+     o.fee, o.amount as net, case when d.shares_contact then d.name end as name, \
+     case when d.shares_contact then d.email end as email \
+     from ledger_entries e left join fundraisers f on f.id = e.fundraiser_id \
+     left join owed_entries o on o.entry = e.sequence and o.nonprofit_id = e.nonprofit_id \
+     left join donations d on d.entry = e.sequence \
+     where e.nonprofit_id = $1 and e.mode = $2 and e.kind = 'donation' and e.sequence < $3 \
+     order by e.sequence desc limit $4";
 const LIST_SUPPORTERS: &str = "select e.sequence, n.name, case when n.removed_at is null then n.consented_at end as consented_at, \
      d.message, e.amount, e.recorded_at from ledger_entries e \
      left join donor_names n on n.sequence = e.sequence left join donations d on d.entry = e.sequence \
@@ -260,6 +269,63 @@ from_row!(OwnedRow {
     name,
     message,
 });
+
+struct ReceivedRow {
+    sequence: i64,
+    recorded_at: i64,
+    title: Option<String>,
+    amount: i64,
+    refunds: i64,
+    fee: Option<i64>,
+    net: Option<i64>,
+    name: Option<String>,
+    email: Option<String>,
+}
+
+from_row!(ReceivedRow {
+    sequence,
+    recorded_at,
+    title,
+    amount,
+    refunds,
+    fee,
+    net,
+    name,
+    email,
+});
+
+/// Lists the donations to a nonprofit before an entry of the ledger, newest first.
+pub async fn list_received(
+    db: &Db,
+    nonprofit: NonprofitId,
+    mode: Mode,
+    before: i64,
+    take: i64,
+) -> sqlx::Result<Vec<ReceivedDonation>> {
+    let rows: Vec<ReceivedRow> = db
+        .fetch_all(
+            query(LIST_RECEIVED)
+                .bind(nonprofit.0)
+                .bind(mode.as_str())
+                .bind(before)
+                .bind(take),
+        )
+        .await?;
+    let donation = |row: ReceivedRow| ReceivedDonation {
+        sequence: row.sequence,
+        recorded_at: row.recorded_at,
+        title: row.title,
+        amount: Cents::new(row.amount),
+        refunded: Cents::new(-row.refunds),
+        fee_and_net: row
+            .fee
+            .zip(row.net)
+            .map(|(fee, net)| (Cents::new(fee), Cents::new(net))),
+        name: row.name,
+        email: row.email,
+    };
+    Ok(rows.into_iter().map(donation).collect())
+}
 
 /// Lists the next donations to the fundraisers of an account, or to one of them, after an entry of the ledger.
 pub async fn list_owned_after(

@@ -124,7 +124,7 @@ async fn check_nonprofit(
     let found = directory.find(&Identifier::Id(id)).await?;
     let problem = match found.as_ref().and_then(NonprofitRef::nonprofit) {
         None => FieldProblem::UnknownNonprofit,
-        Some(nonprofit) if !nonprofit.is_disbursable() => FieldProblem::NotDisbursable,
+        Some(nonprofit) if !directory.may_receive(&nonprofit) => FieldProblem::NotDisbursable,
         Some(nonprofit) => return Ok(Some(nonprofit.slug.to_owned())),
     };
     rules.add_error(field, problem);

@@ -12,6 +12,7 @@ mod history;
 pub mod input;
 pub mod moderate;
 pub mod names;
+pub mod nonprofit_rules;
 pub mod review;
 pub mod rules;
 pub mod slug;

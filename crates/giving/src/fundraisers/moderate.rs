@@ -1,4 +1,4 @@
-//! Operators' decisions about fundraisers. Each is written in one transaction with its history, audit entry and outbox
+//! Decisions of operators and nonprofits about fundraisers. Each is written in one transaction with its history, audit entry and outbox
 //! row.
 
 use super::write::{close, write_change};
@@ -9,22 +9,33 @@ use access::audit::{self, Action, Actor};
 use platform::db::StoreError;
 use platform::ids::{AccountId, FundraiserId};
 
-/// An operator's decision about a fundraiser.
+/// The reason that the owner of a fundraiser sees if its nonprofit declined it.
+const DECLINED: &str = "The nonprofit declined it.";
+
+/// A decision about a fundraiser, of an operator or of its nonprofit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Hide it from everyone except its owner and operators, for a reason that its owner sees.
     Hide(String),
     /// Make it public: approve one that is in review, or show one again that was hidden.
     Show,
+    /// Approve one that is in review, on behalf of its nonprofit. One that an operator has hidden stays hidden.
+    Approve,
+    /// Decline it, on behalf of its nonprofit: hide it, unless it is hidden already.
+    Decline,
 }
 
 impl Decision {
     /// Returns the fundraiser after the decision. Either decision ends a review.
     fn apply(&self, existing: &Fundraiser, now: i64) -> Fundraiser {
+        let is_hidden = existing.hidden_at.is_some();
         let (hidden_at, hidden_reason) = match self {
+            Decision::Approve | Decision::Decline if is_hidden => return existing.clone(),
+            Decision::Approve if existing.in_review_since.is_none() => return existing.clone(),
             // A new reason replaces the old one.
             Decision::Hide(reason) => (existing.hidden_at.or(Some(now)), Some(reason.clone())),
-            Decision::Show => (None, None),
+            Decision::Show | Decision::Approve => (None, None),
+            Decision::Decline => (Some(now), Some(DECLINED.to_owned())),
         };
         Fundraiser {
             hidden_at,
@@ -56,6 +67,8 @@ pub(crate) async fn write_decision(
     let (kind, action, detail) = match decision {
         Decision::Hide(reason) => ("fundraiser_hidden", "fundraiser hide", reason.as_str()),
         Decision::Show => ("fundraiser_shown", "fundraiser show", ""),
+        Decision::Approve => ("fundraiser_shown", "fundraiser approve", "by its nonprofit"),
+        Decision::Decline => ("fundraiser_hidden", "fundraiser decline", "by its nonprofit"),
     };
     let after = decision.apply(&before, now);
     let after = write_change(batch, before.clone(), after, account_of(actor), kind, now).await?;

@@ -69,6 +69,8 @@ pub enum FieldProblem {
     UnknownNonprofit,
     #[error("donations cannot be paid out to this nonprofit")]
     NotDisbursable,
+    #[error("this nonprofit does not want fundraisers for it")]
+    Declined,
     #[error("the weight must be greater than 0 and at most 1e12")]
     WeightRange,
 }

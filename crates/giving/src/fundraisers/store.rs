@@ -26,6 +26,9 @@ const FIND: &str = fundraisers!("where id = $1");
 const FIND_BY_SLUG: &str = fundraisers!("where nonprofit_id = $1 and slug = $2");
 const OF_ACCOUNT: &str =
     fundraisers!("where account_id = $1 order by created_at desc, id desc limit $2 offset $3");
+const TO_APPROVE: &str = "select f.slug, f.title, f.cover, f.cover_focus, f.id, f.nonprofit_id from fundraisers f \
+     where f.in_review_since is not null and f.hidden_at is null and f.nonprofit_id = $1 \
+     order by f.in_review_since, f.id limit $2";
 const OF_NONPROFIT: &str = "select f.slug, f.title, f.cover, f.cover_focus, f.id, f.nonprofit_id from fundraisers f \
      where f.closed_at is null and f.hidden_at is null and f.in_review_since is null \
      and f.id in (select fundraiser_id from fundraiser_nonprofits where nonprofit_id = $1) \
@@ -563,7 +566,21 @@ from_row!(SummaryRow {
 
 /// Lists the newest published fundraisers that support a nonprofit.
 pub async fn list_of_nonprofit(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<FundraiserSummary>> {
-    let rows: Vec<SummaryRow> = db.fetch_all(query(OF_NONPROFIT).bind(id.0).bind(take)).await?;
+    list_summaries(db, OF_NONPROFIT, id, take).await
+}
+
+/// Lists the fundraisers in review that support a nonprofit alone, oldest first.
+pub async fn list_to_approve(db: &Db, id: NonprofitId, take: i64) -> sqlx::Result<Vec<FundraiserSummary>> {
+    list_summaries(db, TO_APPROVE, id, take).await
+}
+
+async fn list_summaries(
+    db: &Db,
+    sql: &'static str,
+    id: NonprofitId,
+    take: i64,
+) -> sqlx::Result<Vec<FundraiserSummary>> {
+    let rows: Vec<SummaryRow> = db.fetch_all(query(sql).bind(id.0).bind(take)).await?;
     let listed = |row: SummaryRow| FundraiserSummary {
         id: FundraiserId(row.id),
         nonprofit: NonprofitId(row.nonprofit_id),

@@ -2,6 +2,7 @@
 
 use super::change::FundraiserChange;
 use super::history::differences;
+use super::nonprofit_rules::{self, NonprofitRule};
 use super::review::{FundraiserSettings, Review};
 use super::rules::{FieldProblem, FundraiserField, InvalidField};
 use super::{Fundraiser, slug, store};
@@ -47,7 +48,15 @@ pub(crate) async fn write_new(
     }
     let account = command.fundraiser.account;
     require_standing(batch, account).await?;
-    let in_review = command.review.is_required(&mut batch.tx, account).await?;
+    let rule = nonprofit_rule(batch, &command.fundraiser).await?;
+    if rule == NonprofitRule::Decline {
+        return Err(StoreError::Refused(Error::Invalid(vec![InvalidField {
+            field: FundraiserField::Supported,
+            problem: FieldProblem::Declined,
+        }])));
+    }
+    let in_review =
+        rule == NonprofitRule::Approve || command.review.is_required(&mut batch.tx, account).await?;
     let new = Fundraiser {
         slug: free_slug(batch, command.fundraiser.nonprofit, &command.fundraiser.title).await?,
         created_at: now,
@@ -63,6 +72,20 @@ pub(crate) async fn write_new(
         idempotency::store::insert(&mut batch.tx, request, &response, now).await?;
     }
     Ok(response)
+}
+
+/// Returns the strictest rule of the nonprofits that a fundraiser supports.
+async fn nonprofit_rule(batch: &mut Batch, fundraiser: &Fundraiser) -> sqlx::Result<NonprofitRule> {
+    let mut strictest = NonprofitRule::Open;
+    for (nonprofit, _) in &fundraiser.supported {
+        let rule = nonprofit_rules::store::find_in(&mut batch.tx, *nonprofit).await?;
+        // Only for a fundraiser of its own can a nonprofit decide later.
+        strictest = strictest.max(match rule {
+            NonprofitRule::Approve if fundraiser.is_multiple() => NonprofitRule::Decline,
+            rule => rule,
+        });
+    }
+    Ok(strictest)
 }
 
 /// Refuses the work of an account that was suspended or deleted after its request had been authenticated.

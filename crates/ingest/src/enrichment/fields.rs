@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::change::Change;
 use crate::values;
-use crate::web_url::{is_data_url, is_web_url};
 use directory::nonprofits::ein::Ein;
+use directory::nonprofits::web_url::{is_data_url, is_web_url};
 
 const MAX_NAME_LENGTH: usize = 200;
 const MAX_CAUSES: usize = 20;

@@ -11,7 +11,6 @@ use crate::importer::Importer;
 use crate::report::RejectedLines;
 use crate::slugs;
 use crate::summary::{ImportedFile, Summary};
-use crate::web_url::is_data_url;
 use anyhow::{Context, bail};
 use directory::history::imports::store as imports;
 use directory::history::{self, MergedChanges};
@@ -24,6 +23,7 @@ use directory::nonprofits::rows::{Profile, StoredNonprofit};
 use directory::nonprofits::slug::Slug;
 use directory::nonprofits::sources::SourceId;
 use directory::nonprofits::store::{find_profile, find_stored, upsert_profile};
+use directory::nonprofits::web_url::is_data_url;
 use platform::db::Tx;
 use platform::hosted::Pictures;
 use platform::ids::NonprofitId;
@@ -411,6 +411,7 @@ fn updated_profile(id: Uuid, before: Option<Profile>, entry: &Enrichment) -> Pro
         country: apply_change(before.country, &entry.country, String::clone),
         logo: apply_change(before.logo, &entry.logo, String::clone),
         cover: apply_change(before.cover, &entry.cover, String::clone),
+        own: before.own,
     }
 }
 

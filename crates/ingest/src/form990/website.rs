@@ -2,7 +2,7 @@
 //!
 //! A website is never visited. The host becomes lowercase; a path keeps its case.
 
-use crate::web_url::is_web_url;
+use directory::nonprofits::web_url::is_web_url;
 
 /// Returns the URL of the first website in a field, or `None` if there is none.
 ///

@@ -33,7 +33,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 35] = migrations! {
+const MIGRATIONS: [MigrationSource; 36] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -70,6 +70,7 @@ const MIGRATIONS: [MigrationSource; 35] = migrations! {
     34 "0034_anchor_places",
     35 "0035_disbursement",
     36 "0036_eligibility",
+    37 "0037_claims",
 };
 
 const BAD_URL: &str = "database_url is not a PostgreSQL URL; write postgres://user:password@host/database";

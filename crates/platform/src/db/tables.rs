@@ -83,6 +83,13 @@ pub const TABLES: &[&str] = &[
     "eligibility_history",
     "eligibility_due",
     "eligibility_version",
+    "own_fields",
+    "claims",
+    "claim_links",
+    "claimed_nonprofits",
+    "consents",
+    "takedowns",
+    "fundraiser_rules",
     "backups",
 ];
 

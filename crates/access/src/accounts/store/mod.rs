@@ -116,6 +116,11 @@ pub async fn find_username(db: &Db, id: AccountId) -> sqlx::Result<Option<String
     db.fetch_optional_scalar(query(USERNAME).bind(id.0)).await
 }
 
+/// Finds the username of an account within a transaction.
+pub(crate) async fn find_username_in(tx: &mut Tx, id: AccountId) -> sqlx::Result<Option<String>> {
+    tx.fetch_optional_scalar(query(USERNAME).bind(id.0)).await
+}
+
 /// Finds the username and the email address of an account that has one.
 pub(crate) async fn find_contact_in(tx: &mut Tx, id: AccountId) -> sqlx::Result<Option<(String, String)>> {
     tx.fetch_optional(query(FIND_CONTACT).bind(id.0)).await

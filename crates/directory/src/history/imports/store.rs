@@ -32,8 +32,9 @@ const FILES: &str = "select f.revision, f.position, f.name, f.sha256, i.finished
      or (f.revision = $13 and f.position = $14) or (f.revision = $15 and f.position = $16)";
 /// The number of files that one statement finds.
 const FILES_AT_ONCE: usize = 8;
-const COUNT_CHANGES_SINCE: &str =
-    "select cast(coalesce(sum(added + changed + gone), 0) as bigint) from imports where revision > $1";
+const COUNT_CHANGES_SINCE: &str = "select cast(coalesce(sum(added + changed + gone), 0) as bigint) + (select count(*) from directory_changes c \
+     where c.revision > $1 and not exists (select 1 from imports i where i.revision = c.revision)) \
+     from imports where revision > $1";
 /// A large import records no changed nonprofits.
 const HAS_LARGE_IMPORT_SINCE: &str = "select exists (select 1 from imports i where i.revision > $1 \
      and i.added + i.changed + i.gone > 0 \
@@ -116,8 +117,13 @@ pub async fn set_changed(tx: &mut Tx, revision: i64, changed: u64) -> sqlx::Resu
 /// Begins a transaction with the next revision of the directory. Other imports wait for it.
 pub async fn begin(db: &Db) -> sqlx::Result<(Tx, i64)> {
     let mut tx = db.write().await?;
-    let revision = tx.increment_revision(Topic::Directory).await?;
+    let revision = next_revision(&mut tx).await?;
     Ok((tx, revision))
+}
+
+/// Takes the next revision of the directory in a transaction. Imports wait for it.
+pub(crate) async fn next_revision(tx: &mut Tx) -> sqlx::Result<i64> {
+    tx.increment_revision(Topic::Directory).await
 }
 
 /// An import in the history.
@@ -287,7 +293,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
-/// Counts the nonprofits that imports after `revision` changed.
+/// Counts the nonprofits that imports, and the nonprofits themselves, changed after `revision`.
 pub(crate) async fn count_changes_since(tx: &mut Tx, revision: i64) -> sqlx::Result<i64> {
     tx.fetch_scalar(query(COUNT_CHANGES_SINCE).bind(revision)).await
 }

@@ -73,6 +73,8 @@ const LIST_BATCHES: &str = batches!("where id < $1 order by id desc limit $2");
 const LIST_LINES: &str = lines!("where batch = $1 order by line");
 const FIND_LINE: &str = lines!("where batch = $1 and line = $2");
 const LAST_LINE_OF: &str = lines!("where nonprofit_id = $1 order by batch desc, line desc limit 1");
+const LINES_OF: &str =
+    lines!("where nonprofit_id = $1 and state <> 'queued' order by batch desc, line desc limit 100");
 const UPDATE_LINE: &str = "update disbursement_lines set state = $3, reference = $4, return_reference = $5, sent_at = $6, \
      finished_at = $7 where batch = $1 and line = $2";
 const COUNT_OPEN_LINES: &str =
@@ -380,6 +382,12 @@ pub(in crate::disbursement) async fn find_payee(
         returned: returned.map(|last| (last.batch, last.number)),
         payee,
     }))
+}
+
+/// Lists the payments to a nonprofit that left the draft, newest first.
+pub async fn list_lines_of(db: &Db, nonprofit: NonprofitId) -> sqlx::Result<Vec<Line>> {
+    let rows: Vec<LineRow> = db.fetch_all(query(LINES_OF).bind(nonprofit.0)).await?;
+    Ok(rows.into_iter().filter_map(line).collect())
 }
 
 /// Returns the number of the next batch. The task that writes the ledger asks, so no two batches get the same.

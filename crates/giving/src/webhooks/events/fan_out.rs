@@ -121,6 +121,9 @@ impl FanOut {
             if let Some(kind) = kind.filter(|kind| kind.is_donation()) {
                 self.add_donation(tx, kind, &facts, row.created_at).await?;
             }
+            if let Some(kind) = kind.filter(|kind| kind.is_disbursement()) {
+                return self.add_disbursement(tx, kind, &facts, row.created_at).await;
+            }
             return self.add_goal(tx, &facts, row.created_at).await;
         }
         let Some(kind) = kind else { return Ok(()) };
@@ -149,7 +152,8 @@ impl FanOut {
         .await
     }
 
-    /// Adds an event for the owner of the fundraiser and for the partner whose link brought the donation.
+    /// Adds an event for the owner of the fundraiser, for the partner whose link brought the donation, and for those who
+    /// administer the nonprofit.
     async fn add_donation(
         &mut self,
         tx: &mut Tx,
@@ -164,9 +168,11 @@ impl FanOut {
             Some(id) => store::find_partner(tx, id).await?,
             None => None,
         };
+        let administrators = store::list_administrators(tx, facts.donation).await?;
         let accounts: BTreeSet<Option<Uuid>> = [facts.account_id, partner.map(|id| id.0)]
             .into_iter()
             .flatten()
+            .chain(administrators)
             .map(Some)
             .collect();
         let detail = match kind {
@@ -177,6 +183,29 @@ impl FanOut {
         self.push(tx, &accounts, subject, |event| Event {
             entry: Some(facts.donation),
             fundraiser: facts.fundraiser_id.map(FundraiserId),
+            detail: detail.clone(),
+            ..event
+        })
+        .await
+    }
+
+    /// Adds an event for each account of which a payment to a nonprofit pays donations.
+    async fn add_disbursement(
+        &mut self,
+        tx: &mut Tx,
+        kind: EventKind,
+        facts: &EntryFacts,
+        at: i64,
+    ) -> sqlx::Result<()> {
+        let Some(line) = parse_line(&facts.external_id) else {
+            return Ok(());
+        };
+        let accounts = store::list_paid_accounts(tx, line).await?;
+        let accounts = accounts.into_iter().map(Some).collect();
+        let detail = json!({"batch": line.0, "line": line.1, "live": facts.mode != Mode::Test.as_str()});
+        let subject = (kind, format!("disbursement {}-{}", line.0, line.1), at);
+        self.push(tx, &accounts, subject, |event| Event {
+            nonprofit: facts.nonprofit_id.map(NonprofitId),
             detail: detail.clone(),
             ..event
         })
@@ -347,6 +376,13 @@ impl FanOut {
         }
         Ok(())
     }
+}
+
+/// Returns the batch and the line of an entry about a payment to a nonprofit.
+fn parse_line(external_id: &str) -> Option<(i64, i64)> {
+    let id = external_id.split(' ').next()?;
+    let (batch, line) = id.split_once('-')?;
+    Some((batch.parse().ok()?, line.parse().ok()?))
 }
 
 fn is_for(event: &Event, endpoint: &Endpoint) -> bool {

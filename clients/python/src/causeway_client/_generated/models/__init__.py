@@ -28,6 +28,7 @@ from .details_data import DetailsData
 from .details_include import DetailsInclude
 from .directory_body import DirectoryBody
 from .directory_event_body import DirectoryEventBody
+from .disbursement_event_body import DisbursementEventBody
 from .donation_body import DonationBody
 from .donation_body_frequency import DonationBodyFrequency
 from .donation_body_status import DonationBodyStatus
@@ -75,6 +76,7 @@ from .nonprofit_name_body import NonprofitNameBody
 from .ntee_meaning_body import NteeMeaningBody
 from .outcome_name import OutcomeName
 from .pagination import Pagination
+from .paid_donation_body import PaidDonationBody
 from .ping_event_body import PingEventBody
 from .problem_body import ProblemBody
 from .program_body import ProgramBody
@@ -149,6 +151,7 @@ __all__ = (
     "DetailsInclude",
     "DirectoryBody",
     "DirectoryEventBody",
+    "DisbursementEventBody",
     "DonationBody",
     "DonationBodyFrequency",
     "DonationBodyStatus",
@@ -196,6 +199,7 @@ __all__ = (
     "NteeMeaningBody",
     "OutcomeName",
     "Pagination",
+    "PaidDonationBody",
     "PingEventBody",
     "ProblemBody",
     "ProgramBody",

@@ -3,7 +3,7 @@
 const MAX_LENGTH: usize = 2048;
 
 /// Returns whether a text is an http or https URL of a host with a public name, without user information.
-pub(crate) fn is_web_url(text: &str) -> bool {
+pub fn is_web_url(text: &str) -> bool {
     let rest = ["https://", "http://"].into_iter().find_map(|scheme| {
         let (front, rest) = text.split_at_checked(scheme.len())?;
         front.eq_ignore_ascii_case(scheme).then_some(rest)
@@ -17,7 +17,7 @@ pub(crate) fn is_web_url(text: &str) -> bool {
 }
 
 /// Returns whether a text is a data URL.
-pub(crate) fn is_data_url(text: &str) -> bool {
+pub fn is_data_url(text: &str) -> bool {
     text.get(..5)
         .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }
