@@ -5,6 +5,7 @@ pub mod answer_cache;
 pub mod availability;
 pub mod bulk_work;
 pub mod compressible_text;
+pub mod eligibility;
 pub mod event_json;
 pub mod failing_jobs;
 pub mod metrics;
@@ -265,7 +266,7 @@ impl App {
         let metrics = Metrics::new(clock.clone())?;
         let blobs =
             Blobs::open(&config.blobs_url, &config.data)?.with_error_counter(metrics.blob_errors.clone());
-        let directory = Arc::new(new_directory(&config, &db, store, &blobs));
+        let directory = Arc::new(new_directory(&config, &db, &clock, store, &blobs));
         let urls = Urls::new(&config.public_url);
         let now = clock.instant();
         let limiter = Limiter::new(now).with_address_secret(secret.authenticate("address limits", b""));
@@ -795,7 +796,7 @@ fn new_anchors(
 }
 
 /// Creates the directory. Servers that share a database share the work of building snapshots.
-fn new_directory(config: &Config, db: &Db, store: Uuid, blobs: &Blobs) -> Directory {
+fn new_directory(config: &Config, db: &Db, clock: &Clock, store: Uuid, blobs: &Blobs) -> Directory {
     let directory = Directory::new(
         db.clone(),
         store,
@@ -804,7 +805,8 @@ fn new_directory(config: &Config, db: &Db, store: Uuid, blobs: &Blobs) -> Direct
         Causes::built_in(),
     )
     .with_consent_required(config.claims.without_consent == WithoutConsent::Refuse)
-    .with_meaning(config.search.by_meaning);
+    .with_meaning(config.search.by_meaning)
+    .with_eligibility(config.eligibility, clock.clone());
     if config.database.url.is_none() {
         return directory;
     }

@@ -56,6 +56,8 @@ macro_rules! operation {
 const OPERATIONS: &[OperationTexts] = &[
     operation!("details", "Look up a nonprofit"),
     operation!("finances", "Read the finances of a nonprofit"),
+    operation!("eligibility", "Check whether a nonprofit may receive donations"),
+    operation!("checkEligibility", "Check a list for eligibility", with body),
     operation!("search", "Search nonprofits"),
     operation!("browse", "Browse a cause"),
     operation!("causes", "List causes"),

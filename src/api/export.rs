@@ -20,10 +20,10 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use directory::View;
 use directory::history::changes::Cursor;
 use directory::nonprofits::Nonprofit;
 use directory::nonprofits::ntee::Ntee;
+use directory::{HitLocation, View};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use futures_util::stream;
@@ -274,9 +274,11 @@ impl Part {
             let length = snapshot.len() as usize;
             let nonprofit = if position < length {
                 let is_replaced = self.view.overlay.replaces(position as u32);
-                snapshot.nonprofit(position as u32).filter(|_| !is_replaced)
+                let location = HitLocation::Snapshot(position as u32);
+                self.view.nonprofit(location).filter(|_| !is_replaced)
             } else {
-                self.view.overlay.nonprofit((position - length) as u32)
+                let location = HitLocation::Overlay((position - length) as u32);
+                self.view.nonprofit(location)
             };
             if let Some(nonprofit) = nonprofit {
                 record.clear();

@@ -5,6 +5,7 @@ pub mod browse;
 pub mod changes;
 pub mod directory;
 pub mod donations;
+pub mod eligibility;
 pub mod events;
 pub mod examples;
 pub mod explanation;

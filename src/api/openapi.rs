@@ -1,8 +1,8 @@
 //! The OpenAPI description of the API, generated from the handlers.
 
 use super::{
-    browse, changes, directory, donations, events, examples, export, finances, fundraisers, matching,
-    nonprofits, search, webhooks,
+    browse, changes, directory, donations, eligibility, events, examples, export, finances, fundraisers,
+    matching, nonprofits, search, webhooks,
 };
 use crate::app::App;
 use crate::app::admission::Cost;
@@ -74,9 +74,11 @@ impl Modify for Keys {
 
 /// The routes of the API and their description, which are the same for every server in a process.
 static DESCRIBED: LazyLock<(Router<App>, utoipa::openapi::OpenApi)> = LazyLock::new(|| {
-    let routes: [(Cost, UtoipaMethodRouter<App>); 30] = [
+    let routes: [(Cost, UtoipaMethodRouter<App>); 32] = [
         (Cost::LIGHT, routes!(nonprofits::details)),
         (Cost::LIGHT, routes!(finances::finances)),
+        (Cost::LIGHT, routes!(eligibility::eligibility)),
+        (Cost::LARGE, routes!(eligibility::check_eligibility)),
         (Cost::LIGHT, routes!(search::search)),
         (Cost::LIGHT, routes!(browse::browse)),
         (Cost::LIGHT, routes!(browse::causes)),

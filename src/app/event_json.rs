@@ -246,6 +246,12 @@ pub struct NonprofitEventBody {
     profile_url: String,
     /// What changed in the directory, such as name, slug or status.
     changed: Vec<String>,
+    /// The verdict before: YES, NO or REVIEW. Only in `nonprofit.eligibility_changed`, as is the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<String>,
+    /// The verdict since then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<String>,
 }
 
 /// An import into the directory.
@@ -314,11 +320,13 @@ fn data(content: &Content, urls: &Urls, max: usize) -> Value {
         Data::MonthlyGift(gift) => serde_json::to_value(monthly_gift_body(gift, max)),
         Data::Disbursement(paid) => serde_json::to_value(disbursement_body(content.kind, paid, max)),
         Data::Fundraiser(fundraiser) => serde_json::to_value(fundraiser_body(fundraiser, urls, max)),
-        Data::Nonprofit(nonprofit, changed) => serde_json::to_value(NonprofitEventBody {
+        Data::Nonprofit(nonprofit, changed, verdicts) => serde_json::to_value(NonprofitEventBody {
             is_disbursable: nonprofit.is_disbursable,
             profile_url: urls.profile(nonprofit.slug.as_deref().unwrap_or_default()),
             nonprofit: name_of(nonprofit),
             changed: changed.clone(),
+            before: verdicts.as_ref().map(|(before, _)| before.to_uppercase()),
+            after: verdicts.as_ref().map(|(_, after)| after.to_uppercase()),
         }),
         Data::Directory(directory) => serde_json::to_value(directory_body(directory)),
         Data::Ping { endpoint } => serde_json::to_value(PingEventBody { webhook: *endpoint }),

@@ -45,6 +45,8 @@ pub struct Metrics {
     pub store_age: AgeGauge,
     pub pool: PoolMetrics,
     pub nonprofits: Gauge,
+    /// Required lists that are missing or too old.
+    pub outdated_lists: Gauge,
     pub overlay: Gauge,
     /// The revision of the directory that is shown.
     pub revision: Gauge,
@@ -165,6 +167,7 @@ impl Metrics {
             },
             nonprofits: registry.gauge(names::NONPROFITS),
             overlay: registry.gauge(names::OVERLAY),
+            outdated_lists: registry.gauge(names::OUTDATED_LISTS),
             revision: registry.gauge(names::DIRECTORY_REVISION),
             store_revision: registry.gauge(names::STORE_REVISION),
             snapshot: SnapshotMetrics {

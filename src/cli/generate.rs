@@ -3,14 +3,18 @@
 use crate::cli::stdout::Stdout;
 use anyhow::Context;
 use clap::Args;
-use ingest::generate::{MAX_ROWS, Returns};
+use directory::eligibility::business_days::day_of;
+use ingest::generate::{MAX_ROWS, Returns, StandingLists};
+use jiff::civil::Date;
+use platform::clock::Clock;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  causeway generate --count 10000 --seed 1 > eo.csv && causeway import irs eo.csv\n  \
-                  causeway generate --returns 30000 --count 10000 --seed 1 --out returns"
+                  causeway generate --returns 30000 --count 10000 --seed 1 --out returns\n  \
+                  causeway generate --lists 5000 --count 10000 --seed 1 --out lists && causeway import all lists"
 )]
 pub(super) struct Generate {
     /// The number of rows to write
@@ -28,8 +32,15 @@ pub(super) struct Generate {
     /// --count writes with the same seed; without --count, to a third as many nonprofits as returns
     #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u64).range(1..=MAX_ROWS))]
     returns: Option<u64>,
-    /// The folder for the bundles
-    #[arg(long, value_name = "FOLDER", requires = "returns")]
+    /// Write the lists of good standing instead: this many rows of the registry of California, the list of the tax board and
+    /// the sanctions list. Rows with an EIN belong to the nonprofits that --count writes with the same seed
+    #[arg(long, value_name = "N", requires_all = ["out", "count"], conflicts_with = "returns", value_parser = clap::value_parser!(u64).range(1..=MAX_ROWS))]
+    lists: Option<u64>,
+    /// The day of the lists; today by default
+    #[arg(long, value_name = "DATE", requires = "lists")]
+    as_of: Option<Date>,
+    /// The folder for the bundles or lists
+    #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// Damage one return in a hundred
     #[arg(long, requires = "returns")]
@@ -47,6 +58,16 @@ impl Generate {
                 damaged: self.damaged,
             };
             return returns.write(folder).context(ADVICE);
+        }
+        if let (Some(count), Some(folder)) = (self.lists, &self.out) {
+            let as_of = self.as_of.unwrap_or_else(|| day_of(Clock::default().millis()));
+            let lists = StandingLists {
+                count,
+                nonprofits: self.count.unwrap_or_default(),
+                seed: self.seed,
+                as_of: as_of.strftime("%Y/%m/%d").to_string(),
+            };
+            return lists.write(folder).context(ADVICE);
         }
         let mut out = BufWriter::with_capacity(1 << 20, Stdout::new());
         let count = self.count.unwrap_or_default();

@@ -3,14 +3,17 @@
 mod all;
 mod download;
 mod snapshot;
+mod standing;
 mod summary_text;
 
 use self::all::All;
 use self::snapshot::build_snapshot;
+use self::standing::{follow_directory, import_standing};
 use self::summary_text::summary_text;
 use super::output::Output;
 use crate::app::App;
 use clap::{Args, Subcommand};
+use directory::eligibility::store::StandingList;
 use directory::history::imports;
 use ingest::{ListKind, Summary};
 use platform::clock::Stopwatch;
@@ -41,6 +44,17 @@ pub(super) enum Import {
         after_help = "Example:\n  causeway import 990n data-download-epostcard.zip"
     )]
     Epostcards(ListFile),
+    /// Import the four lists of the registry of charities of California (.csv, .csv.gz or .zip); pass all of them at once
+    #[command(
+        after_help = "Example:\n  causeway import california charities-may-operate.csv charities-may-not-operate.csv charities-undetermined-status.csv charities-not-operating.csv"
+    )]
+    California(StandingFiles),
+    /// Import the list of organizations whose exemption the tax board of California revoked (.csv, .csv.gz or .zip)
+    #[command(after_help = "Example:\n  causeway import tax-board revoked-exempt.csv")]
+    TaxBoard(StandingFiles),
+    /// Import the sanctions list of the United States: sdn.csv, alt.csv and add.csv
+    #[command(after_help = "Example:\n  causeway import sanctions sdn.csv alt.csv add.csv")]
+    Sanctions(StandingFiles),
     /// Import JSON Lines: names, descriptions, websites, causes and pictures by EIN or ID, and new nonprofits
     #[command(
         after_help = "Example:\n  echo '{\"ein\":\"530196605\",\"websiteUrl\":\"https://www.redcross.org\"}' > more.jsonl\n  causeway import nonprofits more.jsonl"
@@ -78,6 +92,23 @@ pub(super) struct ListFile {
     force: bool,
 }
 
+/// The files of a list that tells whether nonprofits are in good standing.
+#[derive(Args)]
+pub(super) struct StandingFiles {
+    /// The files as they are published
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Import even if more than 20% of the stored rows are missing from the files
+    #[arg(long)]
+    force: bool,
+}
+
+impl StandingFiles {
+    async fn import(&self, app: &App, list: StandingList) -> anyhow::Result<Summary> {
+        import_standing(app, list, &self.files, self.force).await
+    }
+}
+
 impl ListFile {
     async fn import(&self, app: &App, kind: ListKind) -> anyhow::Result<Summary> {
         app.importer().import_list(kind, &self.file, self.force).await
@@ -105,6 +136,9 @@ impl Import {
             Import::Pub78(_) => "pub78",
             Import::Revocations(_) => "revocations",
             Import::Epostcards(_) => "990n",
+            Import::California(_) => "california",
+            Import::TaxBoard(_) => "tax-board",
+            Import::Sanctions(_) => "sanctions",
             Import::Nonprofits { .. } => "nonprofits",
             Import::Returns { .. } => "990",
             Import::All(_) => "all",
@@ -119,12 +153,16 @@ impl Import {
             Import::Pub78(list) => list.import(app, ListKind::Publication78).await?,
             Import::Revocations(list) => list.import(app, ListKind::Revocations).await?,
             Import::Epostcards(list) => list.import(app, ListKind::Epostcards).await?,
+            Import::California(list) => list.import(app, StandingList::California).await?,
+            Import::TaxBoard(list) => list.import(app, StandingList::TaxBoard).await?,
+            Import::Sanctions(list) => list.import(app, StandingList::Sanctions).await?,
             Import::Nonprofits { files } => importer.import_nonprofits(files).await?,
             Import::Returns { files } => importer.import_returns(files).await?,
             Import::All(all) => return all.run(app, output).await,
         };
         let stored = stopwatch.elapsed();
         let built = build_snapshot(app, summary.total_changes()).await?;
+        follow_directory(app).await?;
         let mut value = serde_json::to_value(&summary)?;
         value["storeSeconds"] = json!(stored.as_secs_f64());
         built.add_to(&mut value);

@@ -10,6 +10,7 @@ mod disburse;
 mod doctor;
 mod donation;
 mod donor;
+mod eligibility;
 mod fundraisers;
 mod generate;
 mod history;
@@ -92,6 +93,9 @@ enum Command {
     Search(search::Search),
     /// Match the rows of a CSV file of any size to nonprofits
     Match(matching::Match),
+    /// Check whether nonprofits may receive donations, and why
+    #[command(subcommand)]
+    Eligibility(eligibility::Eligibility),
     /// Serve the Model Context Protocol over standard input and output, for an AI application on this machine
     Mcp(mcp::Mcp),
     /// Write a synthetic EO BMF file of any size to standard output
@@ -243,6 +247,7 @@ fn run(causeway: Causeway) -> anyhow::Result<()> {
             Command::Limit(limit) => limit.run(&app, output).await,
             Command::Search(search) => search.run(&app, output).await,
             Command::Match(matching) => matching.run(&app, output).await,
+            Command::Eligibility(eligibility) => eligibility.run(&app, output).await,
             Command::Mcp(mcp) => mcp.run(&app).await,
             Command::Donation(donation) => Box::pin(donation.run(&app, output)).await,
             Command::Ledger(ledger) => ledger.run(&app).await,

@@ -40,6 +40,7 @@ pub(super) struct RawConfig {
     pub mail: RawMail,
     pub giving: RawGiving,
     pub recipient: RawRecipient,
+    pub eligibility: RawEligibility,
     pub disburse: RawDisburse,
     pub stripe: RawStripe,
     pub checkout: CheckoutSettings,
@@ -80,6 +81,13 @@ pub(super) struct RawRecipient {
     pub legal_name: String,
     pub ein: String,
     pub address: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RawEligibility {
+    pub require: Vec<String>,
+    pub max_age_days: u32,
+    pub grace_days: u32,
 }
 
 #[derive(Deserialize)]

@@ -9,6 +9,7 @@ use access::claims::settings::ClaimSettings;
 use access::keys::Limits;
 use access::origins::settings::OriginSettings;
 use directory::DirectorySettings;
+use directory::eligibility::EligibilitySettings;
 use giving::books::FeesPaidBy;
 use giving::checkout::CheckoutSettings;
 use giving::checkout::amounts::AmountLimits;
@@ -72,6 +73,8 @@ pub struct Config {
     pub fee: Fee,
     /// Who pays the fees of Stripe.
     pub fees_paid_by: FeesPaidBy,
+    /// What a nonprofit needs to receive donations.
+    pub eligibility: EligibilitySettings,
     /// When nonprofits are paid, and how.
     pub disburse: DisburseSettings,
     /// Whether donors get an email with their yearly statement in January.

@@ -57,6 +57,7 @@ pub(super) fn read_sources(overrides: &Overrides) -> anyhow::Result<config::Conf
         .list_separator(",")
         .with_list_parse_key("serve.trusted_proxies")
         .with_list_parse_key("accounts.mail_domains")
+        .with_list_parse_key("eligibility.require")
         .try_parsing(true);
     if !overrides.is_isolated {
         reject_removed(&setting_names(&environment.collect()?), "the environment")?;

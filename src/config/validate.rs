@@ -2,8 +2,8 @@
 
 use crate::config::accent_color::AccentColor;
 use crate::config::raw::{
-    RawAccounts, RawConfig, RawDatabase, RawDisburse, RawGiving, RawImport, RawMail, RawOrigins,
-    RawRecipient, RawRedis, RawServe, RawSite, RawStripe, RawTelemetry,
+    RawAccounts, RawConfig, RawDatabase, RawDisburse, RawEligibility, RawGiving, RawImport, RawMail,
+    RawOrigins, RawRecipient, RawRedis, RawServe, RawSite, RawStripe, RawTelemetry,
 };
 use crate::config::settings::{
     AdmissionSettings, AvailabilitySettings, Config, ImportSettings, LogSettings, SearchSettings,
@@ -14,6 +14,7 @@ use access::accounts::hashing::HashCost;
 use access::origins::settings::OriginSettings;
 use anyhow::{Context, anyhow, bail};
 use directory::DirectorySettings;
+use directory::eligibility::{Check, EligibilitySettings};
 use directory::nonprofits::ein::Ein;
 use giving::books::FeesPaidBy;
 use giving::checkout::amounts::AmountLimits;
@@ -108,6 +109,7 @@ pub(super) fn validate(raw: RawConfig) -> anyhow::Result<Config> {
         recipient,
         fee: Fee::parse(&raw.giving.fee)?,
         fees_paid_by: fees_paid_by(&raw.giving.fees_paid_by)?,
+        eligibility: eligibility(&raw.eligibility)?,
         disburse: disburse(&raw.disburse)?,
         yearly_statements: yearly_statements(&raw.giving.statements)?,
         guard: guard(&raw.giving)?,
@@ -237,6 +239,41 @@ fn recipient(
 }
 
 /// Checks when nonprofits are paid, and the settings of the bank.
+fn eligibility(raw: &RawEligibility) -> anyhow::Result<EligibilitySettings> {
+    let mut require = Vec::new();
+    for name in raw
+        .require
+        .iter()
+        .map(|name| name.trim())
+        .filter(|name| !name.is_empty())
+    {
+        let Some(check) = Check::find(name) else {
+            let names: Vec<&str> = Check::ALL.into_iter().map(Check::name).collect();
+            bail!(
+                "eligibility.require names {name:?}; use some of {}",
+                names.join(", ")
+            );
+        };
+        require.push(check);
+    }
+    for (name, days) in [
+        ("eligibility.max_age_days", raw.max_age_days),
+        ("eligibility.grace_days", raw.grace_days),
+    ] {
+        if days > MAX_DAYS {
+            bail!("{name} is {days}; set it to at most {MAX_DAYS}");
+        }
+    }
+    if raw.max_age_days == 0 {
+        bail!("eligibility.max_age_days is 0; set it to the number of days after which a list is too old");
+    }
+    Ok(EligibilitySettings {
+        require: require.into_iter().collect(),
+        max_age: Duration::from_hours(u64::from(raw.max_age_days) * 24),
+        grace_days: raw.grace_days,
+    })
+}
+
 fn disburse(raw: &RawDisburse) -> anyhow::Result<DisburseSettings> {
     let minimum = Cents::positive(raw.minimum).with_context(|| {
         format!(

@@ -57,6 +57,9 @@ const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// The interval between two looks for keys to save.
 const SAVE_KEYS_INTERVAL: Duration = Duration::from_secs(1);
 
+/// The interval between two looks for required lists that are too old.
+const HOLDS_INTERVAL: Duration = Duration::from_mins(1);
+
 /// The interval between two attempts to connect to the store after a start without it.
 const CONNECT_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -118,6 +121,7 @@ async fn run_with_store(app: &App) {
         refresh_keys(app),
         save_keys(app),
         refresh_directory(app),
+        refresh_holds(app),
         refresh_fundraisers(app),
         save_counts(app),
         sweep_pictures(app),
@@ -253,6 +257,20 @@ async fn refresh_sitemaps(app: &App) {
     loop {
         ticks.tick().await;
         health.record(&app.refresh_sitemaps().await);
+    }
+}
+
+/// Stops donations when a required list is too old or a period of grace is over, and records verdicts that changed.
+async fn refresh_holds(app: &App) {
+    let mut ticks = every(HOLDS_INTERVAL);
+    let mut health = JobHealth::new(app, "eligibility");
+    loop {
+        ticks.tick().await;
+        let outcome = async {
+            app.directory.refresh_holds().await?;
+            app.record_verdicts().await
+        };
+        health.record(&outcome.await);
     }
 }
 

@@ -11,10 +11,11 @@ use crate::dashboard::operator::claims as operator_claims;
 use crate::dashboard::operator::{account as operator_account, key as operator_key, pages as operator_lists};
 use crate::dashboard::operator::{
     design as operator_design, disburse as operator_disburse, disburse_batch as operator_batch,
-    donation as operator_donation, donations as operator_donations, fundraisers as operator_fundraisers,
-    home as operator_home, money as operator_money, monthly as operator_monthly,
-    nonprofit as operator_nonprofit, origins as operator_origins, payees as operator_payees,
-    reports as operator_reports, search as operator_search, webhooks as operator_webhooks,
+    donation as operator_donation, donations as operator_donations, eligibility as operator_eligibility,
+    fundraisers as operator_fundraisers, home as operator_home, money as operator_money,
+    monthly as operator_monthly, nonprofit as operator_nonprofit, origins as operator_origins,
+    payees as operator_payees, reports as operator_reports, search as operator_search,
+    webhooks as operator_webhooks,
 };
 use crate::dashboard::origins;
 use crate::dashboard::{email_change, email_choices, reset, settings, sign_in, sign_in_code, two_factor};
@@ -27,7 +28,8 @@ use crate::site::{
     causes, crawlers, developers, feeds, home, legal, profile, report, results, search, sitemaps,
 };
 use crate::site::{
-    correct, disbursement, fundraiser, fundraiser_proof, fundraisers, monthly, receipts, statement, thanks,
+    correct, disbursement, eligibility, fundraiser, fundraiser_proof, fundraisers, monthly, receipts,
+    statement, thanks,
 };
 use crate::web::{flash, guard};
 use axum::Router;
@@ -348,6 +350,15 @@ fn operator() -> Router<App> {
                 operator_fundraisers::remove_comment,
             ),
         )
+        .route("/dashboard/operator/eligibility", get(operator_eligibility::list))
+        .route(
+            "/dashboard/operator/eligibility/decide",
+            form(operator_eligibility::list, operator_eligibility::decide),
+        )
+        .route(
+            "/dashboard/operator/eligibility/undo",
+            form(operator_eligibility::list, operator_eligibility::undo),
+        )
         .route("/dashboard/operator/reports", get(operator_reports::list))
         .route(
             "/dashboard/operator/reports/{id}/close",
@@ -475,6 +486,7 @@ fn public() -> Router<App> {
         .route("/{slug}/fundraisers.xml", get(feeds::of_nonprofit))
         .route("/{slug}/f/{fundraiser}", get(fundraiser::fundraiser))
         .route("/{slug}/f/{fundraiser}/proof", get(fundraiser_proof::proof))
+        .route("/{slug}/eligibility", get(eligibility::page))
         .route("/{slug}/correct", form(correct::form_page, correct::send))
         .route(
             "/{slug}/report",

@@ -36,6 +36,8 @@ pub async fn scrape(app: &App) -> String {
     if let Ok(Ok(Some(waits))) = timeout(STORE_TIMEOUT, app.db.count_lock_waits()).await {
         metrics.pool.lock_waits.set(waits as f64);
     }
+    let outdated = app.directory.view().standings.outdated(app.clock.millis());
+    metrics.outdated_lists.set(outdated.len() as f64);
     metrics.emails.waiting.set(app.mail.last_status().waiting as f64);
     let anchors = app.giving.anchors.status();
     let covered_at = app.clock.millis() - anchors.age.as_millis() as i64;

@@ -145,7 +145,7 @@ pub async fn fundraiser(
     if page.status == Status::Open && page.refusal.is_none() {
         page.give = Some(GiveBox::parse(query.as_deref()));
     }
-    if page.refusal.is_some()
+    if app.config.giving == Provider::Off
         && page.status == Status::Open
         && let Some(nonprofit) = single_nonprofit(&shown.fundraiser, &found)
     {
@@ -209,7 +209,13 @@ impl<'a> FundraiserPage<'a> {
             is_test_mode,
             give: None,
             own_site: None,
-            refusal: (app.config.giving == Provider::Off).then_some(layout.p.give.off),
+            refusal: if app.config.giving == Provider::Off {
+                Some(layout.p.give.off)
+            } else {
+                let mut nonprofits = found.iter().filter_map(|(found, _)| found.nonprofit());
+                let is_stopped = nonprofits.any(|nonprofit| !nonprofit.is_disbursable());
+                is_stopped.then_some(layout.p.give.fundraiser_stopped)
+            },
             layout,
         }
     }

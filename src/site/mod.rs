@@ -8,6 +8,7 @@ pub mod correct;
 pub mod crawlers;
 pub mod developers;
 pub mod disbursement;
+pub mod eligibility;
 pub mod embed;
 pub mod feeds;
 pub mod find;

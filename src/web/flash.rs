@@ -82,6 +82,8 @@ flashes! {
     FundraiserShown = fundraiser_shown,
     CommentRemoved = comment_removed,
     ReportClosed = report_closed,
+    EligibilityDecided = eligibility_decided,
+    EligibilityUndone = eligibility_undone,
     DifferenceExplained = difference_explained,
     RefundDone = refund_done,
     RefundAsked = refund_asked,

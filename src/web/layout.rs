@@ -65,6 +65,8 @@ pub struct OpenWork {
     pub reviews: i64,
     /// Open reports.
     pub reports: i64,
+    /// Pairs of similar names to compare.
+    pub eligibility: i64,
     /// Claims that wait.
     pub claims: i64,
     /// Unexplained differences, and disputes that need a response. `None` unless donors pay with Stripe.

@@ -129,6 +129,7 @@ async fn a_client_of_an_earlier_version_initializes_and_calls_tools(world: &Worl
         for name in [
             "search_nonprofits",
             "get_nonprofit",
+            "check_eligibility",
             "browse_cause",
             "list_causes",
             "get_fundraiser",

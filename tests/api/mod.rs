@@ -7,6 +7,7 @@ mod changes;
 mod conditional_reads;
 mod credentials;
 mod directory;
+mod eligibility;
 mod errors;
 mod existing_clients;
 mod explain;

@@ -19,7 +19,7 @@ const PUBLIC: [(&str, &str); 7] = [
     ("not-found-in-dashboard", "/dashboard/keys/x"),
 ];
 /// Pages after sign-in.
-const SIGNED_IN: [(&str, &str); 34] = [
+const SIGNED_IN: [(&str, &str); 35] = [
     ("welcome", "/dashboard/welcome"),
     ("keys", "/dashboard"),
     ("key-new", "/dashboard/keys/new"),
@@ -44,6 +44,7 @@ const SIGNED_IN: [(&str, &str); 34] = [
     ("operator-account", "/dashboard/operator/accounts/organizer"),
     ("operator-review", "/dashboard/operator/fundraisers"),
     ("operator-fundraisers", "/dashboard/operator/fundraisers?show=all"),
+    ("operator-eligibility", "/dashboard/operator/eligibility"),
     ("operator-reports", "/dashboard/operator/reports"),
     ("operator-claims", "/dashboard/operator/claims"),
     ("operator-donations", "/dashboard/operator/donations"),

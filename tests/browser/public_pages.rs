@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use thirtyfour::Key;
 use uuid::Uuid;
 
-const PAGES: [(&str, &str); 33] = [
+const PAGES: [(&str, &str); 34] = [
     ("home", "/"),
     ("about", "/about"),
     ("contact", "/contact"),
@@ -44,6 +44,7 @@ const PAGES: [(&str, &str); 33] = [
     ("profile", "/american-red-cross"),
     ("profile-plain", "/aarp"),
     ("give-impossible", "/aarp/give"),
+    ("eligibility", "/american-red-cross/eligibility"),
     ("correct", "/american-red-cross/correct"),
     ("receipts", "/donations/receipts"),
     ("monthly-link", "/donations/monthly"),

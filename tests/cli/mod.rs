@@ -12,6 +12,7 @@ mod disburse;
 mod doctor;
 mod donation;
 mod donor;
+mod eligibility;
 mod exit_codes;
 mod history;
 mod import;

@@ -7,6 +7,7 @@ mod bad_input;
 mod claims;
 mod disburse;
 mod donation_export;
+mod eligibility;
 mod email_change;
 mod fundraiser_form;
 mod fundraisers;

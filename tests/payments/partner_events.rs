@@ -10,6 +10,9 @@ use crate::world::World;
 use access::audit::Actor;
 use axum::http::Method;
 use causeway::api::openapi;
+use directory::eligibility::Check;
+use directory::eligibility::changes::NewDecision;
+use directory::nonprofits::ein::Ein;
 use giving::disbursement::batches::{ExportFormat, Mark};
 use giving::fundraisers::moderate::Decision;
 use giving::webhooks::EventKind;
@@ -127,6 +130,15 @@ async fn examples_have_the_shape_of_real_events(world: &World) {
     }
     let line = json!({"ein": RED_CROSS, "name": "Red Cross of Everywhere"});
     world.import_nonprofits(&line.to_string()).await.unwrap();
+    let decision = NewDecision {
+        ein: Ein::parse("530196605").unwrap(),
+        check: Check::Operator,
+        passes: false,
+        note: "It wants no donations".to_owned(),
+        decided_by: None,
+    };
+    let decided = world.app.decide_eligibility(Actor::Command, decision).await;
+    decided.unwrap().unwrap();
     partner.app.refresh_directory().await.unwrap();
     let test = format!("/v0.2/webhook/{}/test", endpoint["id"].as_str().unwrap());
     partner.post(200, &test, &json!({})).await;

@@ -1,5 +1,6 @@
 //! The entry point to the directory: looks up nonprofits in the current view.
 
+use crate::eligibility::{self, EligibilitySettings, Standings};
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::causes::Causes;
 use crate::nonprofits::ein::Ein;
@@ -11,7 +12,8 @@ use crate::snapshot::rules::rules;
 use crate::snapshot::sitemaps::Sitemaps;
 use crate::snapshot::view::{NonprofitRef, View};
 use arc_swap::{ArcSwap, ArcSwapOption};
-use platform::db::Db;
+use platform::clock::Clock;
+use platform::db::{Db, Tx};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
@@ -31,6 +33,9 @@ pub struct Directory {
     pub(super) causes: &'static Causes,
     /// Whether searches find kinds of nonprofits by meaning.
     pub(super) by_meaning: bool,
+    /// What a nonprofit needs to receive donations.
+    pub(super) eligibility: EligibilitySettings,
+    pub(super) clock: Clock,
     /// Whether only nonprofits that consent receive donations.
     requires_consent: bool,
     /// How servers that share the store share snapshots. `None` for a store on one machine.
@@ -74,6 +79,8 @@ impl Directory {
             folder: data.join("directory"),
             causes,
             by_meaning: true,
+            eligibility: EligibilitySettings::default(),
+            clock: Clock::default(),
             requires_consent: false,
             sharing: None,
             tag_seed: tag_seed.finalize(),
@@ -104,6 +111,16 @@ impl Directory {
         }
     }
 
+    /// Sets what a nonprofit needs to receive donations, and the clock by which lists grow old.
+    #[must_use]
+    pub fn with_eligibility(self, eligibility: EligibilitySettings, clock: Clock) -> Directory {
+        Directory {
+            eligibility,
+            clock,
+            ..self
+        }
+    }
+
     /// Sets whether only nonprofits that consent receive donations. By default, all do.
     #[must_use]
     pub fn with_consent_required(self, requires_consent: bool) -> Directory {
@@ -112,6 +129,19 @@ impl Directory {
             tag_seed: self.tag_seed ^ u32::from(requires_consent) << 1,
             ..self
         }
+    }
+
+    /// Returns what a nonprofit needs to receive donations.
+    pub fn eligibility(&self) -> &EligibilitySettings {
+        &self.eligibility
+    }
+
+    /// Loads what the lists say about nonprofits, unless the current view has it.
+    pub(super) async fn load_standings(&self, tx: &mut Tx) -> sqlx::Result<Arc<Standings>> {
+        let current = Arc::clone(&self.view.load().standings);
+        eligibility::store::load(tx, self.eligibility, &current)
+            .await
+            .map(Arc::new)
     }
 
     /// Returns whether a nonprofit can receive donations through this site.
@@ -144,8 +174,18 @@ impl Directory {
             let position = snapshot.position(identifier);
             return Ok(position.map(|position| NonprofitRef::Snapshot(view, position)));
         }
-        let found = store::find(&self.db, identifier, self.causes, record::to_vec).await?;
-        Ok(found.map(NonprofitRef::Store))
+        let Some(found) = store::find(&self.db, identifier, self.causes, record::to_vec).await? else {
+            return Ok(None);
+        };
+        let standings = self.load_standings(&mut self.db.view().await?).await?;
+        let made_at = self.clock.millis();
+        let view = View {
+            holds: standings.holds(made_at),
+            standings,
+            made_at,
+            ..View::default()
+        };
+        Ok(Some(NonprofitRef::Store(Arc::new(view), found)))
     }
 
     /// Finds the nonprofit that a text names: by its ID, its EIN as nine digits, or its current or a former slug, with

@@ -11,6 +11,7 @@
 //! - [`nonprofits`]: what a nonprofit is. `assemble` builds a [`Nonprofit`](nonprofits::Nonprofit) from what the files say.
 //! - [`snapshot`]: all nonprofits in one file, its overlay, and how servers build, share and replace it.
 //! - [`query`]: search, lists by cause, circles around a place, matching of names, and why a search found little.
+//! - [`eligibility`]: whether a nonprofit may receive a donation today, and why.
 //! - [`history`]: what each import changed, and which file a fact comes from.
 //! - [`returns`]: Form 990 returns by period.
 //!
@@ -28,6 +29,7 @@
 //! 10. Without a snapshot, `nonprofits::store` reads the row, and `assemble` builds the same record from it.
 
 mod directory;
+pub mod eligibility;
 pub mod history;
 pub mod nonprofits;
 pub mod query;

@@ -9,6 +9,7 @@
 //! [`Importer`] has a method for each import, defined in the folder that reads its files:
 //!
 //! - `irs`: `causeway import irs`, the master file (EO BMF), which lists all nonprofits
+//! - `standing`: `causeway import california`, `tax-board` and `sanctions`
 //! - `lists`: `causeway import pub78`, `revocations` and `990n`
 //! - [`form990`]: `causeway import 990`, returns in XML
 //! - `enrichment`: `causeway import nonprofits`, JSON Lines of the operator
@@ -43,6 +44,7 @@ mod lists;
 mod recognize;
 mod report;
 mod slugs;
+mod standing;
 mod summary;
 mod values;
 
@@ -51,4 +53,4 @@ pub use importer::Importer;
 pub use irs::bmf::HEADER as BMF_HEADER;
 pub use lists::ListKind;
 pub use recognize::{FileKind, recognize};
-pub use summary::{ImportedFile, ReturnCounts, Summary};
+pub use summary::{ImportedFile, ReturnCounts, StandingCounts, Summary};

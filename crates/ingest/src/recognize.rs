@@ -2,6 +2,8 @@
 
 use crate::irs::bmf;
 use crate::lists::ListKind;
+use crate::standing;
+use directory::eligibility::store::StandingList;
 use directory::nonprofits::ein::Ein;
 use flate2::read::MultiGzDecoder;
 use std::fs::File;
@@ -20,6 +22,8 @@ pub enum FileKind {
     /// An EO BMF file.
     Irs,
     List(ListKind),
+    /// A list that tells whether nonprofits are in good standing.
+    Standing(StandingList),
     /// Form 990 returns: XML, or an archive of it.
     Returns,
     /// The index of a year of returns.
@@ -70,6 +74,7 @@ fn recognize_head(head: &[u8]) -> Option<FileKind> {
     recognize_json(text)
         .or_else(|| recognize_csv(text))
         .or_else(|| recognize_list(text))
+        .or_else(|| standing::recognize_head(text).map(FileKind::Standing))
         .or_else(|| recognize_xml(text))
 }
 

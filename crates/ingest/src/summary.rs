@@ -30,6 +30,23 @@ pub struct Summary {
     /// Only an import of returns has these.
     #[serde(flatten)]
     pub returns: Option<ReturnCounts>,
+    /// Only for lists that tell whether nonprofits are in good standing.
+    #[serde(flatten)]
+    pub standing: Option<StandingCounts>,
+}
+
+/// How rows of a list are joined to nonprofits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StandingCounts {
+    /// Rows with an EIN.
+    pub by_ein: u64,
+    /// Rows with the EIN of another row with the same state number.
+    pub by_state_number: u64,
+    /// Pairs of similar names in all lists, which a person has to compare.
+    pub similar_names: u64,
+    /// The nonprofits that may receive donations now and could not before, or the reverse.
+    pub verdicts_changed: u64,
 }
 
 /// What an import of returns counts besides.
@@ -60,6 +77,9 @@ impl Summary {
 
     /// Returns the number of nonprofits that the import added, changed and marked as gone.
     pub fn nonprofits(&self) -> [u64; 3] {
+        if let Some(counts) = &self.standing {
+            return [0, counts.verdicts_changed, 0];
+        }
         match &self.returns {
             Some(counts) => [0, counts.nonprofits_changed, 0],
             None => [self.new, self.changed, self.gone],

@@ -96,6 +96,14 @@ fn describe() -> Value {
             &output::schema("details"),
         ),
         tool(
+            "check_eligibility",
+            "Check eligibility",
+            "Check whether a nonprofit may receive donations now, and why: each check with its reason, its date and its source.",
+            &json!({"identifier": nonprofit}),
+            &["identifier"],
+            &output::schema("eligibility"),
+        ),
+        tool(
             "build_donate_link",
             "Build a donate link",
             "Build the URL at which a person donates to a nonprofit. Show it to the person: nothing is charged before they pay there.",
@@ -209,6 +217,10 @@ pub(super) fn to_request(name: &str, arguments: &Map<String, Value>) -> Result<A
         "get_nonprofit" | donate_link::NAME => {
             Ok(ApiRequest::get(&["nonprofit", &required("identifier")?], &[]))
         }
+        "check_eligibility" => Ok(ApiRequest::get(
+            &["nonprofit", &required("identifier")?, "eligibility"],
+            &[],
+        )),
         "browse_cause" => {
             let query = ["take", "page"].map(|name| (name, optional(name)));
             Ok(ApiRequest::get(&["browse", &required("cause")?], &query))

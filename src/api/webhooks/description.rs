@@ -144,6 +144,10 @@ fn describe(kind: EventKind) -> (String, &'static str) {
             NonprofitEventBody::name().into_owned(),
             "An import changed the name, the slug or the status of a nonprofit of one of your open fundraisers.",
         ),
+        EventKind::NonprofitEligibilityChanged => (
+            NonprofitEventBody::name().into_owned(),
+            "A nonprofit of one of your open fundraisers may no longer receive donations, or may again.",
+        ),
         EventKind::DirectoryUpdated => (
             DirectoryEventBody::name().into_owned(),
             "An import changed the directory. The cursor lists its changes at /v0.2/changes.",

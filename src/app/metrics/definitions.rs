@@ -130,6 +130,10 @@ pub const REFUNDED_CENTS: Definition = counter(
     &["mode"],
     "Amount of these refunds, in cents.",
 );
+pub const OUTDATED_LISTS: Definition = gauge(
+    "causeway_eligibility_lists_outdated",
+    "Required lists of nonprofits in good standing that are missing or too old. While there is one, nobody can give.",
+);
 pub const UNRECONCILED: Definition = gauge(
     "causeway_unreconciled_cents",
     "Amount of all unexplained differences between the payment provider and the ledger, in cents.",
@@ -269,7 +273,7 @@ pub const PROCESS_START: Definition = gauge(
 );
 
 /// All metrics, in the order of the documentation.
-pub const ALL: [Definition; 60] = [
+pub const ALL: [Definition; 61] = [
     REQUESTS,
     REQUEST_SECONDS,
     REFUSALS,
@@ -297,6 +301,7 @@ pub const ALL: [Definition; 60] = [
     UNRECONCILED,
     OWED,
     OLDEST_UNPAID,
+    OUTDATED_LISTS,
     EVENTS_WAITING,
     DECLINED,
     HELD,

@@ -2,11 +2,13 @@
 
 use super::download::{self, DownloadSummary, ReturnsChoice};
 use super::snapshot::build_snapshot;
+use super::standing::{follow_directory, import_standing};
 use super::summary_text::summary_text;
 use crate::app::App;
 use crate::cli::output::Output;
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
+use directory::eligibility::store::StandingList;
 use ingest::{FileKind, recognize};
 use ingest::{ListKind, Summary};
 use platform::clock::Stopwatch;
@@ -46,6 +48,7 @@ enum ImportKind {
     List(ListKind),
     Returns,
     Nonprofits,
+    Standing(StandingList),
 }
 
 impl ImportKind {
@@ -55,6 +58,7 @@ impl ImportKind {
             FileKind::List(kind) => ImportKind::List(kind),
             FileKind::Returns | FileKind::ReturnIndex => ImportKind::Returns,
             FileKind::Nonprofits => ImportKind::Nonprofits,
+            FileKind::Standing(list) => ImportKind::Standing(list),
         }
     }
 
@@ -65,6 +69,7 @@ impl ImportKind {
             ImportKind::List(kind) => kind.name(),
             ImportKind::Returns => "990",
             ImportKind::Nonprofits => "nonprofits",
+            ImportKind::Standing(list) => list.name(),
         }
     }
 
@@ -74,6 +79,9 @@ impl ImportKind {
             ImportKind::List(kind) => kind.title(),
             ImportKind::Returns => "Form 990 returns",
             ImportKind::Nonprofits => "JSON Lines",
+            ImportKind::Standing(StandingList::California) => "the registry of California",
+            ImportKind::Standing(StandingList::TaxBoard) => "the tax board of California",
+            ImportKind::Standing(StandingList::Sanctions) => "the sanctions list",
         }
     }
 }
@@ -131,6 +139,9 @@ impl All {
         };
         outcome?;
         let built = built?;
+        if !done.is_empty() {
+            follow_directory(app).await?;
+        }
         let mut value = json!({"steps": done, "skipped": plan.skipped, "download": downloaded});
         built.add_to(&mut value);
         output.print(&value, || {
@@ -158,6 +169,7 @@ impl All {
                 ImportKind::List(list) => importer.import_list(*list, &files[0], self.force).await,
                 ImportKind::Returns => importer.import_returns(files).await,
                 ImportKind::Nonprofits => importer.import_nonprofits(files).await,
+                ImportKind::Standing(list) => import_standing(app, *list, files, self.force).await,
             };
             let summary = outcome.map_err(|error| {
                 let step = format!("step {number} of {count} ({})", kind.title());

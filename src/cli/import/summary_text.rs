@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// Returns the counts and durations of an import in one line, and where its report is in another.
 pub(super) fn summary_text(summary: &Summary, stored: Duration, built: Option<Duration>) -> String {
-    let mut text = match summary.total_changes() {
+    let mut text = match summary.new + summary.changed + summary.gone {
         _ if summary.returns.is_some() => returns_text(summary),
         0 => format!("nothing changed; {} rows are unchanged", summary.unchanged),
         _ => format!(
@@ -16,6 +16,13 @@ pub(super) fn summary_text(summary: &Summary, stored: Duration, built: Option<Du
     };
     if summary.refused > 0 && summary.returns.is_none() {
         let _ = write!(text, ", {} refused", summary.refused);
+    }
+    if let Some(counts) = &summary.standing {
+        let _ = write!(
+            text,
+            "; {} rows by EIN, {} by state number, {} similar names to compare, {} verdicts changed",
+            counts.by_ein, counts.by_state_number, counts.similar_names, counts.verdicts_changed
+        );
     }
     let _ = write!(text, "; {:.1} s", stored.as_secs_f64());
     if let Some(built) = built {

@@ -6,6 +6,7 @@ use crate::http::error::Result;
 use crate::web::relative_time::RelativeTime;
 use crate::web::texts::{AttentionTexts, fill};
 use access::claims::store as claims;
+use directory::eligibility::{Check, store as eligibility};
 use directory::history::imports::store as imports;
 use giving::checkout::store as checkout;
 use giving::disbursement::batches::store as batches;
@@ -121,6 +122,17 @@ pub async fn list(app: &App, t: &AttentionTexts) -> Result<Vec<Attention>> {
     if reports > 0 {
         let item = Attention::counted(Severity::Warning, t.reports, reports);
         found.push(item.path("/dashboard/operator/reports"));
+    }
+    let outdated = app.directory.view().standings.outdated(app.clock.millis());
+    if !outdated.is_empty() {
+        let names: Vec<&str> = outdated.into_iter().map(Check::name).collect();
+        let text = fill(t.outdated_lists, &[("checks", &names.join(", "))]);
+        found.push(Attention::new(Severity::Problem, text).detail(t.outdated_lists_remedy));
+    }
+    let pairs = eligibility::count_open(&mut app.db.view().await?).await?;
+    if pairs > 0 {
+        let item = Attention::counted(Severity::Warning, t.pairs, pairs);
+        found.push(item.path("/dashboard/operator/eligibility"));
     }
     let reviews = fundraisers::count(&app.db, Listing::InReview).await?;
     if reviews > 0 {

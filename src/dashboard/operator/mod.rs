@@ -9,6 +9,7 @@ pub mod disburse;
 pub mod disburse_batch;
 pub mod donation;
 pub mod donations;
+pub mod eligibility;
 pub mod fundraisers;
 pub mod home;
 pub mod key;

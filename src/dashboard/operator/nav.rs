@@ -6,6 +6,7 @@ use crate::web::Layout;
 use crate::web::layout::{OpenWork, Tab};
 use access::claims::store as claims;
 use access::sessions::SignedIn;
+use directory::eligibility::store as eligibility;
 use giving::disbursement::batches::store as batches;
 use giving::fundraisers::store::{self as fundraisers, Listing};
 use giving::payments::store as payments;
@@ -27,10 +28,12 @@ pub async fn with_menu(app: &App, layout: Layout, user: &SignedIn) -> Result<Lay
         let (drafts, approved) = batches::count_waiting(&app.db).await?;
         Some(drafts + approved)
     };
+    let eligibility = eligibility::count_open(&mut app.db.view().await?).await?;
     let mut layout = layout.with_menu(user, Tab::Operator);
     layout.open_work = OpenWork {
         reviews: fundraisers::count(&app.db, Listing::InReview).await?,
         reports: reports::store::count(&app.db, false).await?,
+        eligibility,
         claims: claims::count_waiting(&app.db).await?,
         money,
         has_monthly: app.config.giving.offers_monthly(),

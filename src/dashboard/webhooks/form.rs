@@ -188,6 +188,7 @@ fn event_hint(layout: &Layout, kind: EventKind) -> &'static str {
         EventKind::FundraiserShown => t.fundraiser_shown,
         EventKind::FundraiserGoalReached => t.goal_reached,
         EventKind::NonprofitUpdated => t.nonprofit_updated,
+        EventKind::NonprofitEligibilityChanged => t.nonprofit_eligibility_changed,
         EventKind::DirectoryUpdated => t.directory_updated,
         EventKind::Ping => t.ping,
     }

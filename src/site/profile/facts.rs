@@ -117,7 +117,9 @@ pub fn refusal(nonprofit: &Nonprofit<'_>, t: &ProfileTexts) -> Option<String> {
         };
         return Some(fill(text, &words));
     }
-    let text = if facts.foundation == PRIVATE_FOUNDATION {
+    let text = if facts.is_disbursable() {
+        t.held
+    } else if facts.foundation == PRIVATE_FOUNDATION {
         t.refused_foundation
     } else if !facts.is_deductible() {
         t.refused_not_deductible

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, ClientMeta, Options as Options2, RequestResult, TDataShape } from './client/index.js';
-import type { BrowseData, BrowseErrors, BrowseResponses, CausesData, CausesErrors, CausesResponses, ChangeData, ChangeErrors, ChangeResponses, ChangesData, ChangesErrors, ChangesResponses, ChangeWebhookData, ChangeWebhookErrors, ChangeWebhookResponses, CloseData, CloseErrors, CloseResponses, CreateData, CreateErrors, CreateResponses, CreateWebhookData, CreateWebhookErrors, CreateWebhookResponses, DeleteWebhookData, DeleteWebhookErrors, DeleteWebhookResponses, DeliveriesData, DeliveriesErrors, DeliveriesResponses, DetailsData2, DetailsErrors, DetailsResponses, DirectoryData, DirectoryErrors, DirectoryResponses, DonationData, DonationErrors, DonationResponses, DonationsData, DonationsErrors, DonationsResponses, EnableWebhookData, EnableWebhookErrors, EnableWebhookResponses, EventsData, EventsErrors, EventsResponses, ExportData, ExportErrors, ExportResponses, FinancesData, FinancesErrors, FinancesResponses, FundraiserData, FundraiserErrors, FundraiserResponses, FundraisersData, FundraisersErrors, FundraisersResponses, MatchData, MatchErrors, MatchResponses, RaisedData, RaisedErrors, RaisedResponses, ReopenData, ReopenErrors, ReopenResponses, ReplayWebhookData, ReplayWebhookErrors, ReplayWebhookResponses, RetryDeliveryData, RetryDeliveryErrors, RetryDeliveryResponses, RotateWebhookData, RotateWebhookErrors, RotateWebhookResponses, SearchData, SearchErrors, SearchResponses, TestWebhookData, TestWebhookErrors, TestWebhookResponses, WebhookData, WebhookErrors, WebhookResponses, WebhooksData, WebhooksErrors, WebhooksResponses } from './types.gen.js';
+import type { BrowseData, BrowseErrors, BrowseResponses, CausesData, CausesErrors, CausesResponses, ChangeData, ChangeErrors, ChangeResponses, ChangesData, ChangesErrors, ChangesResponses, ChangeWebhookData, ChangeWebhookErrors, ChangeWebhookResponses, CheckEligibilityData, CheckEligibilityErrors, CheckEligibilityResponses, CloseData, CloseErrors, CloseResponses, CreateData, CreateErrors, CreateResponses, CreateWebhookData, CreateWebhookErrors, CreateWebhookResponses, DeleteWebhookData, DeleteWebhookErrors, DeleteWebhookResponses, DeliveriesData, DeliveriesErrors, DeliveriesResponses, DetailsData2, DetailsErrors, DetailsResponses, DirectoryData, DirectoryErrors, DirectoryResponses, DonationData, DonationErrors, DonationResponses, DonationsData, DonationsErrors, DonationsResponses, EligibilityData, EligibilityErrors, EligibilityResponses, EnableWebhookData, EnableWebhookErrors, EnableWebhookResponses, EventsData, EventsErrors, EventsResponses, ExportData, ExportErrors, ExportResponses, FinancesData, FinancesErrors, FinancesResponses, FundraiserData, FundraiserErrors, FundraiserResponses, FundraisersData, FundraisersErrors, FundraisersResponses, MatchData, MatchErrors, MatchResponses, RaisedData, RaisedErrors, RaisedResponses, ReopenData, ReopenErrors, ReopenResponses, ReplayWebhookData, ReplayWebhookErrors, ReplayWebhookResponses, RetryDeliveryData, RetryDeliveryErrors, RetryDeliveryResponses, RotateWebhookData, RotateWebhookErrors, RotateWebhookResponses, SearchData, SearchErrors, SearchResponses, TestWebhookData, TestWebhookErrors, TestWebhookResponses, WebhookData, WebhookErrors, WebhookResponses, WebhooksData, WebhooksErrors, WebhooksResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -98,6 +98,21 @@ export const donations = <ThrowOnError extends boolean = false>(options?: Option
     security: [{ scheme: 'basic', type: 'http' }],
     url: '/v0.2/donations',
     ...options
+});
+
+/**
+ * Check a list for eligibility
+ *
+ * Checks whether up to 1,000 nonprofits may receive donations now.
+ */
+export const checkEligibility = <ThrowOnError extends boolean = false>(options: Options<CheckEligibilityData, ThrowOnError>): RequestResult<CheckEligibilityResponses, CheckEligibilityErrors, ThrowOnError> => (options.client ?? client).post<CheckEligibilityResponses, CheckEligibilityErrors, ThrowOnError>({
+    security: [{ scheme: 'basic', type: 'http' }],
+    url: '/v0.2/eligibility',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**
@@ -221,6 +236,21 @@ export const details = <ThrowOnError extends boolean = false>(options: Options<D
             type: 'apiKey'
         }],
     url: '/v0.2/nonprofit/{identifier}',
+    ...options
+});
+
+/**
+ * Check whether a nonprofit may receive donations
+ *
+ * Checks whether a nonprofit may receive donations now, and says why. An EIN that no file of the IRS lists is answered too.
+ */
+export const eligibility = <ThrowOnError extends boolean = false>(options: Options<EligibilityData, ThrowOnError>): RequestResult<EligibilityResponses, EligibilityErrors, ThrowOnError> => (options.client ?? client).get<EligibilityResponses, EligibilityErrors, ThrowOnError>({
+    security: [{
+            in: 'query',
+            name: 'apiKey',
+            type: 'apiKey'
+        }],
+    url: '/v0.2/nonprofit/{identifier}/eligibility',
     ...options
 });
 

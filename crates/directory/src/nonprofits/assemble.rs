@@ -109,6 +109,7 @@ pub(crate) fn assemble<T>(
             .is_some_and(|(_, origin)| matches!(origin, Origin::Return | Origin::Epostcard)),
         logo,
         cover,
+        is_held: false,
         has_consented: stated.is_own(OwnField::Consent),
         is_closed: stated.is_own(OwnField::Closed),
         gone_at: stored.gone_at,

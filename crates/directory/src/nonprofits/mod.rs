@@ -86,11 +86,15 @@ pub struct Nonprofit<'a> {
     pub gone_at: Option<i64>,
     /// The sort key of lists; see [`prominence`].
     pub prominence: u32,
+    /// Whether a list or an operator stops donations to it, whatever its record says; see
+    /// [`eligibility`](crate::eligibility).
+    pub is_held: bool,
 }
 
 impl<'a> Nonprofit<'a> {
     /// Returns whether the nonprofit can receive donations. One that is no longer in the IRS files, whose tax exemption
-    /// was revoked or that does not want any cannot.
+    /// was revoked that a required list stops, or that does not want any
+    /// cannot.
     #[inline]
     pub fn is_disbursable(&self) -> bool {
         !self.is_closed && self.can_be_paid()
@@ -98,7 +102,8 @@ impl<'a> Nonprofit<'a> {
 
     /// Returns whether it can be paid what was given to it. It can also if it receives no donations at its own request.
     pub fn can_be_paid(&self) -> bool {
-        self.gone_at.is_none()
+        !self.is_held
+            && self.gone_at.is_none()
             && !self.tax.is_revoked()
             && self.facts.is_some_and(|facts| facts.is_disbursable())
     }

@@ -1,12 +1,16 @@
 //! Tells why an EIN is not in the directory: it was revoked, it is too new, or the IRS files do not have it.
 
+use crate::eligibility::business_days::day_of;
+use crate::eligibility::{Check, CheckResult, Outcome, Standings, Verdict};
 use crate::history::imports::LastImports;
 use crate::nonprofits::ein::Ein;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::store::{self, Filings};
 use crate::nonprofits::tax_facts::{Day, Revocation};
 use crate::snapshot::view::View;
+use platform::clock::rfc3339;
 use platform::db::Db;
+use std::borrow::Cow;
 
 /// What is known about an EIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +50,55 @@ impl EinStatus {
             revocation: revocation(&filings),
             as_of: last.map(|import| import.finished_at),
         })
+    }
+
+    /// Returns the verdict about an EIN that the directory does not have.
+    pub fn verdict(&self, standings: &Standings, now: i64) -> Verdict {
+        let ein = Some(self.ein.value());
+        let revoked_on = self.revoked_on();
+        let reason: Cow<'static, str> = match (self.listing, revoked_on) {
+            (_, Some(day)) => {
+                format!("The IRS files do not list this EIN: its tax exemption was revoked on {day}").into()
+            }
+            (Listing::TooNew, None) => {
+                "The master file of the IRS does not list this EIN yet; other files of the IRS do".into()
+            }
+            (Listing::Gone(at), None) => format!(
+                "The IRS files no longer list this EIN since {}",
+                &rfc3339(at)[..10]
+            )
+            .into(),
+            (Listing::Listed | Listing::NotListed, None) => {
+                "No file of the IRS lists this EIN; check the number".into()
+            }
+        };
+        let unknown = "Only an EIN in the directory can be checked";
+        let listed = CheckResult {
+            source: standings.source(Check::IrsListed),
+            ..CheckResult::new(Check::IrsListed, Outcome::Fail, reason)
+        };
+        let revocation = match revoked_on {
+            Some(day) => CheckResult {
+                since: day.date(),
+                source: standings.source(Check::IrsNotRevoked),
+                ..CheckResult::new(
+                    Check::IrsNotRevoked,
+                    Outcome::Fail,
+                    "The IRS revoked its tax exemption",
+                )
+            },
+            None => CheckResult::new(Check::IrsNotRevoked, Outcome::Unknown, unknown),
+        };
+        let checks = vec![
+            listed,
+            CheckResult::new(Check::IrsDeductible, Outcome::Unknown, unknown),
+            revocation,
+            standings.listed(Check::CaliforniaRegistry, ein, now),
+            standings.listed(Check::CaliforniaTaxBoard, ein, now),
+            standings.listed(Check::Sanctions, ein, now),
+            standings.operator(ein),
+        ];
+        Verdict::new(checks, &standings.settings, day_of(now))
     }
 
     /// Returns since when the tax exemption is revoked, if it was not reinstated.

@@ -199,11 +199,20 @@ impl View {
         let area = near.map(Area::new);
         let is_outside = |zip| area.as_ref().is_some_and(|area| !area.contains(zip));
         let has_overlay = !self.overlay.is_empty();
+        // The label in the index says what the records say; the lists and the operators may say no.
+        let needs_hold = filter.is_disbursable && self.holds.is_any();
+        let is_held = |location| {
+            self.nonprofit(location)
+                .is_some_and(|nonprofit| nonprofit.is_held)
+        };
         let exclude = |index: u32| {
             (has_overlay && self.overlay.replaces(index))
                 || (near.is_some() && is_outside(snapshot.zip(index)))
+                || (needs_hold && is_held(HitLocation::Snapshot(index)))
         };
-        let exclude_in_overlay = |index: u32| is_outside(self.overlay.zip(index));
+        let exclude_in_overlay = |index: u32| {
+            is_outside(self.overlay.zip(index)) || (needs_hold && is_held(HitLocation::Overlay(index)))
+        };
         let mut groups = filter.label_groups();
         if let Some(area) = area.as_ref().filter(|area| area.is_selective(snapshot.index())) {
             groups.push(area.labels().to_vec());
@@ -211,7 +220,7 @@ impl View {
         let query = Query {
             limit: take,
             filter: &groups,
-            exclude: if has_overlay || near.is_some() {
+            exclude: if has_overlay || near.is_some() || needs_hold {
                 Some(&exclude)
             } else {
                 None
@@ -220,7 +229,7 @@ impl View {
             ..Query::new(text)
         };
         let overlay_query = Query {
-            exclude: if near.is_some() {
+            exclude: if near.is_some() || needs_hold {
                 Some(&exclude_in_overlay)
             } else {
                 None

@@ -97,6 +97,14 @@ fn field(out: &mut Vec<u8>, name: &str, text: &str) {
 }
 
 impl<'a> Item<'a> {
+    /// Returns the EIN, if the nonprofit has one. It follows the slug.
+    pub(crate) fn ein(&self) -> Option<u32> {
+        let slug_start = self.slug.as_ptr() as usize - self.head.as_ptr() as usize;
+        let rest = self.head.get(slug_start + self.slug.len()..)?;
+        let digits = rest.strip_prefix(br#"","ein":""#)?.get(..9)?;
+        std::str::from_utf8(digits).ok()?.parse().ok()
+    }
+
     /// Reads an item. Returns `None` if the bytes are not an item.
     #[inline]
     pub fn read(bytes: &'a [u8]) -> Option<Item<'a>> {
@@ -170,11 +178,13 @@ mod tests {
                 is_closed: false,
                 gone_at: None,
                 prominence: 0,
+                is_held: false,
             };
             let (json, bytes) = item_of(&nonprofit);
             let item = Item::read(&bytes).unwrap();
             let id = id.0.to_string();
             prop_assert_eq!(item.id, id.as_bytes());
+            prop_assert_eq!(item.ein(), Some(7));
             prop_assert_eq!(item.slug, slug.as_bytes());
             prop_assert_eq!(item.logo, logo.as_deref().unwrap_or_default().as_bytes());
             prop_assert_eq!(item.cover, cover.as_deref().unwrap_or_default().as_bytes());

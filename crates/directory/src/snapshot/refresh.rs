@@ -8,6 +8,7 @@
 //! current history is open.
 
 use crate::directory::Directory;
+use crate::eligibility::Standings;
 use crate::history::imports::store as imports;
 use crate::nonprofits::store;
 use crate::snapshot::Snapshot;
@@ -83,14 +84,17 @@ impl Directory {
             nonprofits = snapshot.len(),
             "directory snapshot opened"
         );
-        self.set_view(Arc::new(snapshot), revision, Overlay::default());
+        let standings = Arc::clone(&self.view().standings);
+        self.set_view(Arc::new(snapshot), revision, Overlay::default(), standings);
         Ok(true)
     }
 
     /// Brings the view up to date with the store, if that does not require a rebuild.
     pub async fn refresh(self: &Arc<Self>, overlay_limit: usize) -> anyhow::Result<RefreshOutcome> {
         let current = self.db.current_revision(Topic::Directory).await?;
-        if self.view().shows(current) {
+        let view = self.view();
+        if view.shows(current) {
+            self.refresh_holds().await?;
             return Ok(RefreshOutcome::UpToDate);
         }
         self.open_newest().await?;
@@ -111,6 +115,17 @@ impl Directory {
         } else {
             Ok(RefreshOutcome::NeedsRebuild)
         }
+    }
+
+    /// Replaces the view if a list grew old or a period of grace ended since it was made.
+    pub async fn refresh_holds(&self) -> anyhow::Result<()> {
+        let view = self.view();
+        if view.holds.until <= self.clock.millis()
+            && let Some(snapshot) = &view.snapshot
+        {
+            self.show(Arc::clone(snapshot)).await?;
+        }
+        Ok(())
     }
 
     /// Builds a snapshot of the current store. The caller holds the lock.
@@ -167,31 +182,48 @@ impl Directory {
         let revision = tx.current_revision(Topic::Directory).await?;
         let (rows, profiles) = store::list_changed(&mut tx, since).await?;
         let former_slugs = store::list_changed_former_slugs(&mut tx, since).await?;
+        let standings = self.load_standings(&mut tx).await?;
         drop(tx);
         let (base, causes) = (Arc::clone(&snapshot), self.causes);
         let overlay =
             tokio::task::spawn_blocking(move || Overlay::new(&rows, &profiles, &former_slugs, causes, &base))
                 .await??;
-        self.set_view(snapshot, revision, overlay);
+        self.set_view(snapshot, revision, overlay, standings);
         Ok(true)
     }
 
-    fn set_view(&self, snapshot: Arc<Snapshot>, revision: Revision, overlay: Overlay) {
+    fn set_view(
+        &self,
+        snapshot: Arc<Snapshot>,
+        revision: Revision,
+        overlay: Overlay,
+        standings: Arc<Standings>,
+    ) {
+        let made_at = self.clock.millis();
+        let holds = standings.holds(made_at);
         self.view.store(Arc::new(View {
             number: NEXT_VIEW.fetch_add(1, Ordering::Relaxed),
             revision,
-            tag: Some(self.tag(revision)),
+            tag: Some(self.tag(revision, holds.checksum)),
             snapshot: Some(snapshot),
             overlay,
             by_meaning: self.by_meaning,
             counts: OnceLock::new(),
+            standings,
+            holds,
+            made_at,
         }));
     }
 
     /// Returns the entity tag of a revision. Equal numbers of two histories get different tags.
-    fn tag(&self, revision: Revision) -> Arc<str> {
+    fn tag(&self, revision: Revision, holds: u32) -> Arc<str> {
         let (token, _) = revision.token.as_u64_pair();
-        format!("\"{:08x}-{token:016x}-{:x}\"", self.tag_seed, revision.number).into()
+        format!(
+            "\"{:08x}-{token:016x}-{:x}\"",
+            self.tag_seed ^ holds,
+            revision.number
+        )
+        .into()
     }
 
     /// Returns the file with the highest revision that this server can use, and what it was built from.

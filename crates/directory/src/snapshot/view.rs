@@ -1,5 +1,7 @@
 //! One state of the directory: a snapshot, with an overlay of what changed since it was built.
 
+use crate::eligibility::checks::Holds;
+use crate::eligibility::{Standings, Verdict};
 use crate::nonprofits::Nonprofit;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::zip_codes::ZipNumber;
@@ -27,6 +29,11 @@ pub struct View {
     pub(crate) by_meaning: bool,
     /// Computed when they are first needed.
     pub(crate) counts: OnceLock<Counts>,
+    /// What the lists say about nonprofits.
+    pub standings: Arc<Standings>,
+    pub(crate) holds: Holds,
+    /// When the view was made, in milliseconds since 1970.
+    pub(crate) made_at: i64,
 }
 
 /// A reference to a nonprofit that keeps its record alive.
@@ -35,8 +42,8 @@ pub enum NonprofitRef {
     Overlay(Arc<View>, Identifier),
     /// A position in the snapshot of a view.
     Snapshot(Arc<View>, u32),
-    /// A record built from the store.
-    Store(Vec<u8>),
+    /// A record built from the store, and the standings of that moment.
+    Store(Arc<View>, Vec<u8>),
 }
 
 /// The index of a nonprofit in the snapshot or in the overlay of a view.
@@ -69,10 +76,24 @@ impl View {
 
     /// Finds a nonprofit in this state.
     pub fn find(&self, identifier: &Identifier) -> Option<Nonprofit<'_>> {
-        self.overlay.find(identifier).or_else(|| {
+        let found = self.overlay.find(identifier).or_else(|| {
             let snapshot = self.snapshot.as_ref()?;
             snapshot.nonprofit(snapshot.position(identifier)?)
-        })
+        });
+        found.map(|nonprofit| self.with_hold(nonprofit))
+    }
+
+    /// Marks a nonprofit that a list or an operator stops.
+    #[inline]
+    pub(crate) fn with_hold<'a>(&self, mut nonprofit: Nonprofit<'a>) -> Nonprofit<'a> {
+        nonprofit.is_held = self.holds.holds(nonprofit.ein.map(|ein| ein.value()))
+            || (!self.holds.is_by_ein() && self.standings.is_held(&self.holds, &nonprofit, self.made_at));
+        nonprofit
+    }
+
+    /// Returns the verdict about a nonprofit of this view.
+    pub fn verdict(&self, nonprofit: &Nonprofit<'_>, now: i64) -> Verdict {
+        self.standings.verdict(nonprofit, now)
     }
 
     /// Returns the ZIP code of the nonprofit at a location, if it is known where that is.
@@ -86,19 +107,30 @@ impl View {
     /// Reads the nonprofit at a location.
     #[inline]
     pub fn nonprofit(&self, location: HitLocation) -> Option<Nonprofit<'_>> {
-        match location {
+        let nonprofit = match location {
             HitLocation::Snapshot(index) => self.snapshot.as_ref()?.nonprofit(index),
             HitLocation::Overlay(index) => self.overlay.nonprofit(index),
-        }
+        };
+        nonprofit.map(|nonprofit| self.with_hold(nonprofit))
     }
 
     /// Reads the item of the nonprofit at a location.
     #[inline]
     pub fn item(&self, location: HitLocation) -> Option<Item<'_>> {
-        match location {
-            HitLocation::Snapshot(index) => self.snapshot.as_ref()?.item(index),
-            HitLocation::Overlay(index) => self.overlay.item(index),
+        let mut item = match location {
+            HitLocation::Snapshot(index) => self.snapshot.as_ref()?.item(index)?,
+            HitLocation::Overlay(index) => self.overlay.item(index)?,
+        };
+        if item.is_disbursable && self.holds.is_any() {
+            let is_held = if self.holds.is_by_ein() {
+                self.holds.holds(item.ein())
+            } else {
+                self.nonprofit(location)
+                    .is_some_and(|nonprofit| nonprofit.is_held)
+            };
+            item.is_disbursable = !is_held;
         }
+        Some(item)
     }
 
     /// Returns where the nonprofit that an identifier names is.
@@ -115,9 +147,23 @@ impl NonprofitRef {
     /// Reads the nonprofit.
     pub fn nonprofit(&self) -> Option<Nonprofit<'_>> {
         match self {
-            NonprofitRef::Overlay(view, identifier) => view.overlay.find(identifier),
-            NonprofitRef::Snapshot(view, position) => view.snapshot.as_ref()?.nonprofit(*position),
-            NonprofitRef::Store(bytes) => record::read(bytes),
+            NonprofitRef::Overlay(view, identifier) => view
+                .overlay
+                .find(identifier)
+                .map(|nonprofit| view.with_hold(nonprofit)),
+            NonprofitRef::Snapshot(view, position) => view.nonprofit(HitLocation::Snapshot(*position)),
+            NonprofitRef::Store(view, bytes) => {
+                record::read(bytes).map(|nonprofit| view.with_hold(nonprofit))
+            }
+        }
+    }
+
+    /// Returns the view in which the nonprofit was found.
+    pub fn view(&self) -> &View {
+        match self {
+            NonprofitRef::Overlay(view, _)
+            | NonprofitRef::Snapshot(view, _)
+            | NonprofitRef::Store(view, _) => view,
         }
     }
 
@@ -125,7 +171,7 @@ impl NonprofitRef {
     pub fn tag(&self) -> Option<&Arc<str>> {
         match self {
             NonprofitRef::Overlay(view, _) | NonprofitRef::Snapshot(view, _) => view.tag.as_ref(),
-            NonprofitRef::Store(_) => None,
+            NonprofitRef::Store(..) => None,
         }
     }
 }

@@ -21,13 +21,14 @@ pub enum EventKind {
     FundraiserShown,
     FundraiserGoalReached,
     NonprofitUpdated,
+    NonprofitEligibilityChanged,
     DirectoryUpdated,
     /// A test of one endpoint.
     Ping,
 }
 
 impl EventKind {
-    pub const ALL: [EventKind; 20] = [
+    pub const ALL: [EventKind; 21] = [
         EventKind::DonationSucceeded,
         EventKind::DonationRefunded,
         EventKind::DonationDisputed,
@@ -46,6 +47,7 @@ impl EventKind {
         EventKind::FundraiserShown,
         EventKind::FundraiserGoalReached,
         EventKind::NonprofitUpdated,
+        EventKind::NonprofitEligibilityChanged,
         EventKind::DirectoryUpdated,
         EventKind::Ping,
     ];
@@ -71,6 +73,7 @@ impl EventKind {
             EventKind::FundraiserShown => "fundraiser.shown",
             EventKind::FundraiserGoalReached => "fundraiser.goal_reached",
             EventKind::NonprofitUpdated => "nonprofit.updated",
+            EventKind::NonprofitEligibilityChanged => "nonprofit.eligibility_changed",
             EventKind::DirectoryUpdated => "directory.updated",
             EventKind::Ping => "ping",
         }

@@ -9,6 +9,7 @@ mod places;
 mod returns;
 mod rng;
 mod row;
+mod standing;
 mod words;
 
 use std::io::{self, Write};
@@ -16,6 +17,7 @@ use std::io::{self, Write};
 pub use self::returns::Returns;
 use self::rng::Rng;
 use self::row::RowGenerator;
+pub use self::standing::StandingLists;
 use crate::irs::bmf::HEADER;
 
 /// The largest number of rows for which there are enough EINs.

@@ -90,6 +90,11 @@ impl RowGenerator {
         &self.name
     }
 
+    /// Returns the city and the state in the row that was written last.
+    pub(super) fn place(&self) -> (&str, &str) {
+        (&self.place.city, self.place.state)
+    }
+
     fn write_street(&self, rng: &mut Rng, out: &mut String) {
         if rng.chance(2_800) {
             let _ = write!(out, "PO BOX {}", 1 + rng.rank(1 << 14, 64));

@@ -33,7 +33,7 @@ macro_rules! migrations {
     };
 }
 
-const MIGRATIONS: [MigrationSource; 35] = migrations! {
+const MIGRATIONS: [MigrationSource; 36] = migrations! {
     1 "0001_directory",
     2 "0002_keys",
     3 "0003_usage",
@@ -69,6 +69,7 @@ const MIGRATIONS: [MigrationSource; 35] = migrations! {
     33 "0033_sharing",
     34 "0034_anchor_places",
     35 "0035_disbursement",
+    36 "0036_eligibility",
     37 "0037_claims",
 };
 

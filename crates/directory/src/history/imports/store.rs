@@ -10,6 +10,7 @@ const INSERT_CHANGE: &str =
 const REMOVE_CHANGES_BEFORE: &str = "delete from directory_changes where revision < $1";
 const INSERT_IMPORT: &str = "insert into imports (revision, kind, started_at, finished_at, lines, added, changed, \
      gone, refused) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+const SET_CHANGED: &str = "update imports set changed = $2 where revision = $1";
 const LIST_NEWEST: &str = "select kind, finished_at, lines, added, changed, gone, refused from imports \
      order by revision desc limit $1 offset $2";
 const COUNT: &str = "select count(*) from imports";
@@ -105,6 +106,12 @@ pub async fn insert_import(tx: &mut Tx, import: ImportRecord<'_>, files: &[Named
         .await?;
     }
     Ok(())
+}
+
+/// Sets how many nonprofits an import changed, once that is known.
+pub async fn set_changed(tx: &mut Tx, revision: i64, changed: u64) -> sqlx::Result<()> {
+    let statement = query(SET_CHANGED).bind(revision).bind(changed as i64);
+    tx.execute(statement).await.map(|_| ())
 }
 
 /// Begins a transaction with the next revision of the directory. Other imports wait for it.
@@ -257,7 +264,12 @@ pub(crate) async fn find_files(
 
 /// Lists the last import of each kind, oldest first.
 pub(crate) async fn list_last_imports(db: &Db) -> sqlx::Result<Vec<LastImport>> {
-    let rows: Vec<LastImportRow> = db.fetch_all(query(LAST_IMPORTS).bind(MAX_LISTED_FILES)).await?;
+    list_last_imports_in(&mut db.view().await?).await
+}
+
+/// Lists the last import of each kind, oldest first, in a transaction.
+pub(crate) async fn list_last_imports_in(tx: &mut Tx) -> sqlx::Result<Vec<LastImport>> {
+    let rows: Vec<LastImportRow> = tx.fetch_all(query(LAST_IMPORTS).bind(MAX_LISTED_FILES)).await?;
     let imports = rows.chunk_by(|a, b| a.revision == b.revision);
     Ok(imports
         .map(|rows| LastImport {

@@ -5,7 +5,7 @@
 //! a former name is a name too, and another city of the same state does not exclude a candidate that is far ahead of all
 //! others. A row does not depend on the others, so rows can be matched in any order.
 
-mod names;
+pub(crate) mod names;
 pub mod score;
 
 use crate::nonprofits::ein::Ein;

@@ -57,6 +57,13 @@ impl NameWords {
         self.ends.is_empty()
     }
 
+    /// Returns the words in alphabetical order: equal for names that differ in order, suffixes and synonyms only.
+    pub(crate) fn sorted(&self) -> String {
+        let mut words: Vec<&str> = self.words().collect();
+        words.sort_unstable();
+        words.join(" ")
+    }
+
     /// Returns a word as it is spelled.
     fn spelled(&self, number: usize) -> &str {
         self.indexes

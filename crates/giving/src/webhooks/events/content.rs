@@ -36,7 +36,7 @@ pub enum Data {
     MonthlyGift(Box<MonthlyGiftData>),
     Disbursement(Box<DisbursementData>),
     Fundraiser(Box<FundraiserData>),
-    Nonprofit(NonprofitData, Vec<String>),
+    Nonprofit(NonprofitData, Vec<String>, Option<(String, String)>),
     Directory(DirectoryData),
     Ping { endpoint: Option<Uuid> },
 }
@@ -226,11 +226,13 @@ impl Webhooks {
                 let paid = self.disbursement(account, line, nonprofit, is_live).await?;
                 Data::Disbursement(Box::new(paid))
             }
-            EventKind::NonprofitUpdated => {
+            EventKind::NonprofitUpdated | EventKind::NonprofitEligibilityChanged => {
                 let Some(id) = event.nonprofit else {
                     return Ok(None);
                 };
-                Data::Nonprofit(self.nonprofit(id).await?, changed())
+                let text = |name: &str| detail[name].as_str().map(str::to_owned);
+                let verdicts = text("before").zip(text("after"));
+                Data::Nonprofit(self.nonprofit(id).await?, changed(), verdicts)
             }
             EventKind::DirectoryUpdated => Data::Directory(DirectoryData {
                 added: number("added"),

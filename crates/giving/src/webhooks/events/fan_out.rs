@@ -9,6 +9,7 @@ use crate::webhooks::deliveries::store::{self as deliveries, NewDelivery};
 use crate::webhooks::endpoints::{Endpoint, store as endpoints};
 use crate::webhooks::schedule::Status;
 use crate::webhooks::{Webhooks, events};
+use directory::eligibility::changes::ELIGIBILITY;
 use directory::history::changes::Cursor;
 use platform::db::{Revision, Topic, Tx};
 use platform::ids::{AccountId, FundraiserId, NonprofitId};
@@ -279,10 +280,33 @@ impl FanOut {
         })
         .await?;
         let mut changed: BTreeMap<Uuid, (BTreeSet<Option<Uuid>>, BTreeSet<String>)> = BTreeMap::new();
+        let mut verdicts: BTreeMap<Uuid, (BTreeSet<Option<Uuid>>, Value)> = BTreeMap::new();
         for row in store::list_changed_nonprofits(tx, import.revision, MAX_CHANGED).await? {
+            if row.field == ELIGIBILITY {
+                let detail =
+                    json!({"changed": [ELIGIBILITY], "before": row.old_value, "after": row.new_value});
+                let (accounts, _) = verdicts
+                    .entry(row.nonprofit_id)
+                    .or_insert_with(|| (BTreeSet::new(), detail));
+                accounts.insert(Some(row.account_id));
+                continue;
+            }
             let (accounts, fields) = changed.entry(row.nonprofit_id).or_default();
             accounts.insert(Some(row.account_id));
             fields.insert(row.field);
+        }
+        for (id, (accounts, detail)) in verdicts {
+            let subject = (
+                EventKind::NonprofitEligibilityChanged,
+                format!("nonprofit {id}"),
+                import.finished_at,
+            );
+            self.push(tx, &accounts, subject, |event| Event {
+                nonprofit: Some(NonprofitId(id)),
+                detail: detail.clone(),
+                ..event
+            })
+            .await?;
         }
         for (id, (accounts, fields)) in changed {
             let subject = (

@@ -27,11 +27,11 @@ const LIST_OUTBOX: &str = "select sequence, kind, fundraiser_id, body, created_a
      order by sequence limit $2";
 const LIST_IMPORTS: &str = "select revision, kind, finished_at, added, changed, gone from imports where revision > $1 \
      order by revision limit $2";
-const LIST_CHANGED: &str = "select distinct n.id as nonprofit_id, f.account_id, h.field from nonprofit_history h \
+const LIST_CHANGED: &str = "select distinct n.id as nonprofit_id, f.account_id, h.field, h.old_value, h.new_value from nonprofit_history h \
      join nonprofits n on n.ein = h.ein join fundraiser_nonprofits s on s.nonprofit_id = n.id \
      join fundraisers f on f.id = s.fundraiser_id \
      where h.revision = $1 and h.field in ('name', 'slug', 'gone', 'returned', 'revokedOn', 'reinstatedOn', 'deductibility', \
-     'status', 'foundation', 'subsection') \
+     'status', 'foundation', 'subsection', 'eligibility') \
      and f.closed_at is null and f.hidden_at is null limit $2";
 const FIND_ENTRY: &str = "select o.sequence as donation, o.source, o.external_id as donation_id, e.external_id, e.mode, \
      e.nonprofit_id, e.fundraiser_id, f.account_id, f.goal, e.amount, e.raised from ledger_entries e \
@@ -160,12 +160,16 @@ pub(super) struct ChangedRow {
     pub nonprofit_id: Uuid,
     pub account_id: Uuid,
     pub field: String,
+    pub old_value: Option<String>,
+    pub new_value: Option<String>,
 }
 
 from_row!(ChangedRow {
     nonprofit_id,
     account_id,
-    field
+    field,
+    old_value,
+    new_value
 });
 
 /// What an entry of the ledger says about a donation and its fundraiser.

@@ -14,6 +14,7 @@ from .change_body_nonprofit import ChangeBodyNonprofit
 from .change_body_type import ChangeBodyType
 from .change_dry_run import ChangeDryRun
 from .changes_body import ChangesBody
+from .check_body import CheckBody
 from .close_dry_run import CloseDryRun
 from .counts_body import CountsBody
 from .create_dry_run import CreateDryRun
@@ -34,6 +35,11 @@ from .donation_body_status import DonationBodyStatus
 from .donations_body import DonationsBody
 from .donor_body import DonorBody
 from .ein_body import EinBody
+from .eligibility_body import EligibilityBody
+from .eligibility_input import EligibilityInput
+from .eligibility_list_body import EligibilityListBody
+from .eligibility_row_body import EligibilityRowBody
+from .eligible_name import EligibleName
 from .epostcard_body import EpostcardBody
 from .event_body import EventBody
 from .event_body_data import EventBodyData
@@ -68,6 +74,7 @@ from .nonprofit_body import NonprofitBody
 from .nonprofit_event_body import NonprofitEventBody
 from .nonprofit_name_body import NonprofitNameBody
 from .ntee_meaning_body import NteeMeaningBody
+from .outcome_name import OutcomeName
 from .pagination import Pagination
 from .paid_donation_body import PaidDonationBody
 from .ping_event_body import PingEventBody
@@ -130,6 +137,7 @@ __all__ = (
     "ChangeBodyType",
     "ChangeDryRun",
     "ChangesBody",
+    "CheckBody",
     "CloseDryRun",
     "CountsBody",
     "CreateDryRun",
@@ -150,6 +158,11 @@ __all__ = (
     "DonationsBody",
     "DonorBody",
     "EinBody",
+    "EligibilityBody",
+    "EligibilityInput",
+    "EligibilityListBody",
+    "EligibilityRowBody",
+    "EligibleName",
     "EpostcardBody",
     "EventBody",
     "EventBodyData",
@@ -184,6 +197,7 @@ __all__ = (
     "NonprofitEventBody",
     "NonprofitNameBody",
     "NteeMeaningBody",
+    "OutcomeName",
     "Pagination",
     "PaidDonationBody",
     "PingEventBody",

@@ -8,6 +8,8 @@ from uuid import UUID
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 T = TypeVar("T", bound="NonprofitEventBody")
 
 
@@ -23,6 +25,9 @@ class NonprofitEventBody:
         changed (list[str]): What changed in the directory, such as name, slug or status.
         is_disbursable (bool):
         profile_url (str):
+        after (None | str | Unset): The verdict since then.
+        before (None | str | Unset): The verdict before: YES, NO or REVIEW. Only in `nonprofit.eligibility_changed`, as
+            is the next.
     """
 
     ein: None | str
@@ -32,6 +37,8 @@ class NonprofitEventBody:
     changed: list[str]
     is_disbursable: bool
     profile_url: str
+    after: None | str | Unset = UNSET
+    before: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -51,6 +58,18 @@ class NonprofitEventBody:
 
         profile_url = self.profile_url
 
+        after: None | str | Unset
+        if isinstance(self.after, Unset):
+            after = UNSET
+        else:
+            after = self.after
+
+        before: None | str | Unset
+        if isinstance(self.before, Unset):
+            before = UNSET
+        else:
+            before = self.before
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -64,6 +83,10 @@ class NonprofitEventBody:
                 "profileUrl": profile_url,
             }
         )
+        if after is not UNSET:
+            field_dict["after"] = after
+        if before is not UNSET:
+            field_dict["before"] = before
 
         return field_dict
 
@@ -95,6 +118,24 @@ class NonprofitEventBody:
 
         profile_url = d.pop("profileUrl")
 
+        def _parse_after(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        after = _parse_after(d.pop("after", UNSET))
+
+        def _parse_before(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        before = _parse_before(d.pop("before", UNSET))
+
         nonprofit_event_body = cls(
             ein=ein,
             id=id,
@@ -103,6 +144,8 @@ class NonprofitEventBody:
             changed=changed,
             is_disbursable=is_disbursable,
             profile_url=profile_url,
+            after=after,
+            before=before,
         )
 
         nonprofit_event_body.additional_properties = d

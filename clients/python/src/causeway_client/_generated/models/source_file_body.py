@@ -5,32 +5,39 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from attrs import define as _attrs_define
+from attrs import field as _attrs_field
 
 T = TypeVar("T", bound="SourceFileBody")
 
 
 @_attrs_define
 class SourceFileBody:
-    """A file that was imported.
+    """A file that a check reads.
 
     Attributes:
-        file (str):  Example: eo1.csv.
+        as_of (str): The day that the file states, or else when it was imported. Example: 2026-11-10T06:00:00.000Z.
+        name (str):  Example: data-download-revocation.zip.
         sha256 (str): In hexadecimal.
     """
 
-    file: str
+    as_of: str
+    name: str
     sha256: str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        file = self.file
+        as_of = self.as_of
+
+        name = self.name
 
         sha256 = self.sha256
 
         field_dict: dict[str, Any] = {}
-
+        field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "file": file,
+                "asOf": as_of,
+                "name": name,
                 "sha256": sha256,
             }
         )
@@ -40,13 +47,33 @@ class SourceFileBody:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        file = d.pop("file")
+        as_of = d.pop("asOf")
+
+        name = d.pop("name")
 
         sha256 = d.pop("sha256")
 
         source_file_body = cls(
-            file=file,
+            as_of=as_of,
+            name=name,
             sha256=sha256,
         )
 
+        source_file_body.additional_properties = d
         return source_file_body
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

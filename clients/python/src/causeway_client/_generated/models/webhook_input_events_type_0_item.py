@@ -21,6 +21,7 @@ class WebhookInputEventsType0Item(str, Enum):
     MONTHLY_GIFT_CHANGED = "monthly_gift.changed"
     MONTHLY_GIFT_PAYMENT_FAILED = "monthly_gift.payment_failed"
     MONTHLY_GIFT_STARTED = "monthly_gift.started"
+    NONPROFIT_ELIGIBILITY_CHANGED = "nonprofit.eligibility_changed"
     NONPROFIT_UPDATED = "nonprofit.updated"
     PING = "ping"
 
