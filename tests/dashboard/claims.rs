@@ -149,7 +149,7 @@ async fn operator_page(world: &World) -> String {
     visitor.get(200, OPERATOR).await.text()
 }
 
-/// Makes an account the administrator of the Red Cross, by an address and a decision.
+/// Lets an account administer the Red Cross, by an address and a decision.
 async fn administrator(world: &World, client: &Client, username: &str) -> (Visitor, Visitor) {
     file_website(world, EIN, "https://www.redcross.test/").await;
     let visitor = claimant(world, client, username).await;
