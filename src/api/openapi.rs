@@ -8,8 +8,8 @@ use crate::app::App;
 use crate::app::admission::Cost;
 use crate::app::compressible_text::CompressibleText;
 use crate::app::event_json::{
-    DirectoryEventBody, DonationBody, FundraiserEventBody, MonthlyGiftEventBody, NonprofitEventBody,
-    PingEventBody,
+    DirectoryEventBody, DisbursementEventBody, DonationBody, FundraiserEventBody, MonthlyGiftEventBody,
+    NonprofitEventBody, PingEventBody,
 };
 use crate::http::cache::{self, IfNoneMatch};
 use crate::http::error::ProblemBody;
@@ -49,6 +49,7 @@ use utoipa_axum::routes;
         FundraiserEventBody,
         NonprofitEventBody,
         DirectoryEventBody,
+        DisbursementEventBody,
         PingEventBody
     )),
     modifiers(&Keys),

@@ -7,8 +7,8 @@ use giving::fundraisers::Status;
 use giving::ledger::entry::Mode;
 use giving::webhooks::deliveries::attempt::Render;
 use giving::webhooks::events::content::{
-    Content, Data, DirectoryData, DonationData, Donor, FundraiserData, FundraiserName, MonthlyGiftData,
-    MovementData, NonprofitData,
+    Content, Data, DirectoryData, DisbursementData, DonationData, Donor, FundraiserData, FundraiserName,
+    MonthlyGiftData, MovementData, NonprofitData,
 };
 use giving::webhooks::{EventKind, Format};
 use partner::MAX_NAME_CHARS;
@@ -176,6 +176,37 @@ pub struct MonthlyGiftEventBody {
     changed: Vec<String>,
 }
 
+/// A payment to a nonprofit: the part that pays donations to your fundraisers and by your links.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DisbursementEventBody {
+    /// The number of the payment on the statement of the nonprofit.
+    #[schema(example = "7-12")]
+    id: String,
+    /// False for a test: no money is sent.
+    livemode: bool,
+    /// sent or returned.
+    status: &'static str,
+    /// What the nonprofit gets for these donations, less fees, refunds and disputes, in cents.
+    amount: i64,
+    #[schema(example = "USD")]
+    currency: &'static str,
+    nonprofit: NonprofitNameBody,
+    /// The donations, each with what the nonprofit gets of it.
+    donations: Vec<PaidDonationBody>,
+    /// Whether there are donations that did not fit.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    more_donations: bool,
+}
+
+/// A donation in a payment to a nonprofit.
+#[derive(Serialize, ToSchema)]
+struct PaidDonationBody {
+    id: Uuid,
+    /// In cents. Below zero if it was paid before and went back to the donor since.
+    amount: i64,
+}
+
 /// A fundraiser in an event.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -281,6 +312,7 @@ fn data(content: &Content, urls: &Urls, max: usize) -> Value {
             serde_json::to_value(with_movement(body, content.kind, movement.as_ref()))
         }
         Data::MonthlyGift(gift) => serde_json::to_value(monthly_gift_body(gift, max)),
+        Data::Disbursement(paid) => serde_json::to_value(disbursement_body(content.kind, paid, max)),
         Data::Fundraiser(fundraiser) => serde_json::to_value(fundraiser_body(fundraiser, urls, max)),
         Data::Nonprofit(nonprofit, changed) => serde_json::to_value(NonprofitEventBody {
             is_disbursable: nonprofit.is_disbursable,
@@ -368,6 +400,30 @@ fn monthly_gift_body(data: &MonthlyGiftData, max: usize) -> MonthlyGiftEventBody
         designation: checkout.designation.clone(),
         by_your_link: checkout.is_by_own_link,
         changed: data.changed.clone(),
+    }
+}
+
+fn disbursement_body(kind: EventKind, data: &DisbursementData, max: usize) -> DisbursementEventBody {
+    let donations = data.donations.iter().take(max);
+    let donations: Vec<_> = donations
+        .map(|(id, amount)| PaidDonationBody {
+            id: *id,
+            amount: amount.get(),
+        })
+        .collect();
+    DisbursementEventBody {
+        id: data.id.clone(),
+        livemode: data.is_live,
+        status: if kind == EventKind::DisbursementReturned {
+            "returned"
+        } else {
+            "sent"
+        },
+        amount: data.amount.get(),
+        currency: "USD",
+        nonprofit: name_of(&data.nonprofit),
+        more_donations: (donations.len() as i64) < data.count,
+        donations,
     }
 }
 

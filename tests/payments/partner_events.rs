@@ -10,17 +10,22 @@ use crate::world::World;
 use access::audit::Actor;
 use axum::http::Method;
 use causeway::api::openapi;
+use giving::disbursement::batches::{ExportFormat, Mark};
 use giving::fundraisers::moderate::Decision;
 use giving::webhooks::EventKind;
-use platform::ids::FundraiserId;
+use platform::ids::{AccountId, FundraiserId};
 use platform::money::Cents;
 use serde_json::{Map, Value, json};
+use std::time::Duration;
+use uuid::Uuid;
 
 on_both_databases!(
     examples_have_the_shape_of_real_events,
     a_lost_dispute_is_told_once,
 );
 
+/// Longer than money is held before it is paid.
+const HOLD: Duration = Duration::from_hours(20 * 24);
 const ORGANIZER_PAGE: &str = "/american-red-cross/f/spring-run";
 
 /// Gives $25 by a link of the partner, to be paid on the page of Stripe.
@@ -97,6 +102,9 @@ async fn examples_have_the_shape_of_real_events(world: &World) {
         .post(303, &new_link(world, &bank).await, &[("action", "cancel")])
         .await;
 
+    pay_nonprofit(&bank, world).await;
+    events.extend(receive(&partner).await);
+
     partner
         .organizer
         .write(
@@ -148,6 +156,23 @@ async fn examples_have_the_shape_of_real_events(world: &World) {
         recorded["donation.dispute_closed"]["data"]["dispute"]["status"],
         "won"
     );
+    let (sent, returned) = (&recorded["disbursement.sent"], &recorded["disbursement.returned"]);
+    let donations = sent["data"]["donations"].as_array().unwrap();
+    let ids: Vec<&Value> = donations.iter().map(|donation| &donation["id"]).collect();
+    assert_eq!(ids.len(), 2);
+    assert!(
+        ids.contains(&&recorded["donation.succeeded"]["data"]["id"]) && ids.contains(&&first["data"]["id"])
+    );
+    let sum: i64 = donations
+        .iter()
+        .map(|paid| paid["amount"].as_i64().unwrap())
+        .sum();
+    assert_eq!(sent["data"]["amount"], sum);
+    assert_eq!(
+        (&sent["data"]["status"], &returned["data"]["status"]),
+        (&json!("sent"), &json!("returned"))
+    );
+    assert!(sent["timestamp"].as_str() < returned["timestamp"].as_str());
     if std::env::var_os("CAUSEWAY_RECORD_EXAMPLES").is_some() {
         let text = Value::Object(recorded).to_string();
         let public = world.app.site.urls.public();
@@ -159,6 +184,26 @@ async fn examples_have_the_shape_of_real_events(world: &World) {
     }
     compare_with_examples(recorded);
     partner.app.db.close().await;
+}
+
+/// Pays the nonprofit for what was given, which its bank sends back.
+async fn pay_nonprofit(bank: &Bank, world: &World) {
+    let disbursements = bank.app.disbursements();
+    let payee = format!("ein,method,street,city,state,zip\n{RED_CROSS},check,1 Main St,Keene,NH,03431\n");
+    let imported = disbursements.import_payees(payee.as_bytes(), Actor::Command);
+    imported.await.unwrap();
+    world.app.clock.advance(HOLD);
+    bank.reconcile().await;
+    let batch = disbursements.prepare(None, Actor::Command).await.unwrap();
+    let approver = Actor::Account(AccountId(Uuid::from_u128(9)));
+    disbursements.approve(batch.number, approver).await.unwrap();
+    let export = disbursements.export(batch.number, ExportFormat::Checks, approver);
+    export.await.unwrap();
+    let line = (batch.number, 1);
+    disbursements
+        .mark(line, Mark::Returned, Some("R03"), approver)
+        .await
+        .unwrap();
 }
 
 fn first_of_each_type(events: &[Value]) -> Map<String, Value> {

@@ -1,8 +1,8 @@
 //! The events in the `webhooks` of the OpenAPI description, each with an example.
 
 use crate::app::event_json::{
-    DirectoryEventBody, DonationBody, FundraiserEventBody, MonthlyGiftEventBody, NonprofitEventBody,
-    PingEventBody,
+    DirectoryEventBody, DisbursementEventBody, DonationBody, FundraiserEventBody, MonthlyGiftEventBody,
+    NonprofitEventBody, PingEventBody,
 };
 use giving::webhooks::EventKind;
 use serde_json::Value;
@@ -93,6 +93,7 @@ fn item(kind: EventKind) -> PathItem {
 fn describe(kind: EventKind) -> (String, &'static str) {
     let donation = || DonationBody::name().into_owned();
     let monthly_gift = || MonthlyGiftEventBody::name().into_owned();
+    let disbursement = || DisbursementEventBody::name().into_owned();
     let fundraiser = || FundraiserEventBody::name().into_owned();
     match kind {
         EventKind::DonationSucceeded => (donation(), "A donation was paid."),
@@ -120,6 +121,14 @@ fn describe(kind: EventKind) -> (String, &'static str) {
         EventKind::MonthlyGiftCanceled => (
             monthly_gift(),
             "A monthly gift ended: its donor or an operator canceled it, or it could not be charged.",
+        ),
+        EventKind::DisbursementSent => (
+            disbursement(),
+            "A payment to a nonprofit was sent that pays donations to your fundraisers or by your links.",
+        ),
+        EventKind::DisbursementReturned => (
+            disbursement(),
+            "Such a payment came back or was voided. The money is sent again later.",
         ),
         EventKind::FundraiserCreated => (fundraiser(), "You created a fundraiser."),
         EventKind::FundraiserUpdated => (fundraiser(), "You changed a fundraiser."),

@@ -178,6 +178,8 @@ fn event_hint(layout: &Layout, kind: EventKind) -> &'static str {
         EventKind::MonthlyGiftChanged => t.monthly_gift_changed,
         EventKind::MonthlyGiftPaymentFailed => t.monthly_gift_payment_failed,
         EventKind::MonthlyGiftCanceled => t.monthly_gift_canceled,
+        EventKind::DisbursementSent => t.disbursement_sent,
+        EventKind::DisbursementReturned => t.disbursement_returned,
         EventKind::FundraiserCreated => t.fundraiser_created,
         EventKind::FundraiserUpdated => t.fundraiser_updated,
         EventKind::FundraiserClosed => t.fundraiser_closed,

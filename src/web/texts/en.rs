@@ -858,6 +858,8 @@ texts! {
         monthly_gift_changed: "The amount of a monthly donation changed, or it was paused or resumed",
         monthly_gift_payment_failed: "A monthly payment failed",
         monthly_gift_canceled: "A monthly donation ended",
+        disbursement_sent: "A payment to a nonprofit was sent",
+        disbursement_returned: "A payment to a nonprofit came back",
         fundraiser_created: "A fundraiser was created",
         fundraiser_updated: "A fundraiser was changed",
         fundraiser_closed: "A fundraiser was closed",

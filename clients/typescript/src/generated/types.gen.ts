@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
-export type Webhooks = EventDirectoryUpdatedWebhookRequest | EventDonationDisputeClosedWebhookRequest | EventDonationDisputedWebhookRequest | EventDonationRefundedWebhookRequest | EventDonationSucceededWebhookRequest | EventFundraiserClosedWebhookRequest | EventFundraiserCreatedWebhookRequest | EventFundraiserGoalReachedWebhookRequest | EventFundraiserHiddenWebhookRequest | EventFundraiserReopenedWebhookRequest | EventFundraiserShownWebhookRequest | EventFundraiserUpdatedWebhookRequest | EventMonthlyGiftCanceledWebhookRequest | EventMonthlyGiftChangedWebhookRequest | EventMonthlyGiftPaymentFailedWebhookRequest | EventMonthlyGiftStartedWebhookRequest | EventNonprofitUpdatedWebhookRequest | EventPingWebhookRequest;
+export type Webhooks = EventDirectoryUpdatedWebhookRequest | EventDisbursementReturnedWebhookRequest | EventDisbursementSentWebhookRequest | EventDonationDisputeClosedWebhookRequest | EventDonationDisputedWebhookRequest | EventDonationRefundedWebhookRequest | EventDonationSucceededWebhookRequest | EventFundraiserClosedWebhookRequest | EventFundraiserCreatedWebhookRequest | EventFundraiserGoalReachedWebhookRequest | EventFundraiserHiddenWebhookRequest | EventFundraiserReopenedWebhookRequest | EventFundraiserShownWebhookRequest | EventFundraiserUpdatedWebhookRequest | EventMonthlyGiftCanceledWebhookRequest | EventMonthlyGiftChangedWebhookRequest | EventMonthlyGiftPaymentFailedWebhookRequest | EventMonthlyGiftStartedWebhookRequest | EventNonprofitUpdatedWebhookRequest | EventPingWebhookRequest;
 
 /**
  * An attempt to deliver an event.
@@ -313,6 +313,38 @@ export type DirectoryEventBody = {
      */
     cursor: string | null;
     removed: number;
+};
+
+/**
+ * A payment to a nonprofit: the part that pays donations to your fundraisers and by your links.
+ */
+export type DisbursementEventBody = {
+    /**
+     * What the nonprofit gets for these donations, less fees, refunds and disputes, in cents.
+     */
+    amount: number;
+    currency: string;
+    /**
+     * The donations, each with what the nonprofit gets of it.
+     */
+    donations: Array<PaidDonationBody>;
+    /**
+     * The number of the payment on the statement of the nonprofit.
+     */
+    id: string;
+    /**
+     * False for a test: no money is sent.
+     */
+    livemode: boolean;
+    /**
+     * Whether there are donations that did not fit.
+     */
+    moreDonations?: boolean;
+    nonprofit: NonprofitNameBody;
+    /**
+     * sent or returned.
+     */
+    status: string;
 };
 
 /**
@@ -1019,6 +1051,17 @@ export type Pagination = {
 };
 
 /**
+ * A donation in a payment to a nonprofit.
+ */
+export type PaidDonationBody = {
+    /**
+     * In cents. Below zero if it was paid before and went back to the donor since.
+     */
+    amount: number;
+    id: string;
+};
+
+/**
  * A test of an endpoint.
  */
 export type PingEventBody = {
@@ -1338,7 +1381,7 @@ export type WebhookChangeInput = {
     /**
      * The events to send. When an endpoint is created, all by default.
      */
-    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping'> | null;
+    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'disbursement.sent' | 'disbursement.returned' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping'> | null;
     /**
      * standard, or partner for receivers that were written for the hosted service: donation.succeeded alone.
      */
@@ -1362,7 +1405,7 @@ export type WebhookInput = {
     /**
      * The events to send. When an endpoint is created, all by default.
      */
-    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping'> | null;
+    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'disbursement.sent' | 'disbursement.returned' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping'> | null;
     /**
      * standard, or partner for receivers that were written for the hosted service: donation.succeeded alone.
      */
@@ -2728,7 +2771,7 @@ export type DeliveriesData = {
         /**
          * Only events of this type.
          */
-        type?: 'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping';
+        type?: 'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'disbursement.sent' | 'disbursement.returned' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping';
         /**
          * Only deliveries with this status: waiting, delivered or failed.
          */
@@ -3086,6 +3129,38 @@ export type EventDirectoryUpdatedWebhookPayload = {
 export type EventDirectoryUpdatedWebhookRequest = {
     body: EventDirectoryUpdatedWebhookPayload;
     key: 'directory.updated';
+    path?: never;
+    query?: never;
+};
+
+export type EventDisbursementReturnedWebhookPayload = {
+    data: DisbursementEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'disbursement.returned';
+};
+
+export type EventDisbursementReturnedWebhookRequest = {
+    body: EventDisbursementReturnedWebhookPayload;
+    key: 'disbursement.returned';
+    path?: never;
+    query?: never;
+};
+
+export type EventDisbursementSentWebhookPayload = {
+    data: DisbursementEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'disbursement.sent';
+};
+
+export type EventDisbursementSentWebhookRequest = {
+    body: EventDisbursementSentWebhookPayload;
+    key: 'disbursement.sent';
     path?: never;
     query?: never;
 };

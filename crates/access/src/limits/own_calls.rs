@@ -203,8 +203,8 @@ mod tests {
                     admitted.push((server, now));
                     continue;
                 }
-                let told = admitted.iter().filter(|(other, time)| *other == server && time + WINDOW_MICROS > now);
-                let missing: Vec<_> = told.filter(|call| !redis.contains(call)).copied().collect();
+                let known = admitted.iter().filter(|(other, time)| *other == server && time + WINDOW_MICROS > now);
+                let missing: Vec<_> = known.filter(|call| !redis.contains(call)).copied().collect();
                 redis.extend(missing);
                 redis.retain(|(_, time)| time + WINDOW_MICROS > now);
                 let has_room = redis.len() < limit;

@@ -11,6 +11,8 @@ pub enum EventKind {
     MonthlyGiftChanged,
     MonthlyGiftPaymentFailed,
     MonthlyGiftCanceled,
+    DisbursementSent,
+    DisbursementReturned,
     FundraiserCreated,
     FundraiserUpdated,
     FundraiserClosed,
@@ -25,7 +27,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [EventKind; 18] = [
+    pub const ALL: [EventKind; 20] = [
         EventKind::DonationSucceeded,
         EventKind::DonationRefunded,
         EventKind::DonationDisputed,
@@ -34,6 +36,8 @@ impl EventKind {
         EventKind::MonthlyGiftChanged,
         EventKind::MonthlyGiftPaymentFailed,
         EventKind::MonthlyGiftCanceled,
+        EventKind::DisbursementSent,
+        EventKind::DisbursementReturned,
         EventKind::FundraiserCreated,
         EventKind::FundraiserUpdated,
         EventKind::FundraiserClosed,
@@ -57,6 +61,8 @@ impl EventKind {
             EventKind::MonthlyGiftChanged => "monthly_gift.changed",
             EventKind::MonthlyGiftPaymentFailed => "monthly_gift.payment_failed",
             EventKind::MonthlyGiftCanceled => "monthly_gift.canceled",
+            EventKind::DisbursementSent => "disbursement.sent",
+            EventKind::DisbursementReturned => "disbursement.returned",
             EventKind::FundraiserCreated => "fundraiser.created",
             EventKind::FundraiserUpdated => "fundraiser.updated",
             EventKind::FundraiserClosed => "fundraiser.closed",
@@ -96,6 +102,14 @@ impl EventKind {
         )
     }
 
+    /// Returns whether it is about a payment to a nonprofit.
+    pub(crate) const fn is_disbursement(self) -> bool {
+        matches!(
+            self,
+            EventKind::DisbursementSent | EventKind::DisbursementReturned
+        )
+    }
+
     /// The kind of event that a row of the outbox is, by its name there.
     pub(crate) fn of_outbox(name: &str) -> Option<EventKind> {
         Some(match name {
@@ -107,6 +121,8 @@ impl EventKind {
             "monthly_gift_changed" => EventKind::MonthlyGiftChanged,
             "monthly_gift_payment_failed" => EventKind::MonthlyGiftPaymentFailed,
             "monthly_gift_canceled" => EventKind::MonthlyGiftCanceled,
+            "disbursement" => EventKind::DisbursementSent,
+            "disbursement_returned" => EventKind::DisbursementReturned,
             "fundraiser_created" => EventKind::FundraiserCreated,
             "fundraiser_changed" => EventKind::FundraiserUpdated,
             "fundraiser_closed" => EventKind::FundraiserClosed,

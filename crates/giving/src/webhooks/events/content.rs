@@ -16,6 +16,8 @@ use platform::money::Cents;
 use serde_json::Value;
 use uuid::Uuid;
 
+/// The donations of a payment that an event lists. More would not fit in a body.
+const MAX_PAID_DONATIONS: i64 = 256;
 const DONATION_ID: &str = "donation ID of an entry";
 
 /// An event with everything that its body says.
@@ -32,6 +34,7 @@ pub struct Content {
 pub enum Data {
     Donation(Box<DonationData>, Option<MovementData>),
     MonthlyGift(Box<MonthlyGiftData>),
+    Disbursement(Box<DisbursementData>),
     Fundraiser(Box<FundraiserData>),
     Nonprofit(NonprofitData, Vec<String>),
     Directory(DirectoryData),
@@ -80,6 +83,20 @@ pub struct MonthlyGiftData {
     pub checkout: CheckoutData,
     /// The names of the fields that changed.
     pub changed: Vec<String>,
+}
+
+/// A payment to a nonprofit, as one account may see it: the part that pays donations of the account.
+#[derive(Clone, Debug)]
+pub struct DisbursementData {
+    /// The numbers of its batch and its line.
+    pub id: String,
+    pub is_live: bool,
+    pub nonprofit: NonprofitData,
+    pub amount: Cents,
+    /// How many donations it pays.
+    pub count: i64,
+    /// The first of them, each with what the nonprofit gets of it.
+    pub donations: Vec<(Uuid, Cents)>,
 }
 
 /// A donor who agreed to share it.
@@ -199,6 +216,15 @@ impl Webhooks {
                     return Ok(None);
                 };
                 Data::MonthlyGift(Box::new(gift))
+            }
+            kind if kind.is_disbursement() => {
+                let Some(nonprofit) = event.nonprofit else {
+                    return Ok(None);
+                };
+                let line = (number("batch"), number("line"));
+                let is_live = detail["live"] == Value::Bool(true);
+                let paid = self.disbursement(account, line, nonprofit, is_live).await?;
+                Data::Disbursement(Box::new(paid))
             }
             EventKind::NonprofitUpdated => {
                 let Some(id) = event.nonprofit else {
@@ -354,6 +380,30 @@ impl Webhooks {
             checkout: first.map_or_else(CheckoutData::default, |first| CheckoutData::of(&first, account)),
             changed,
         }))
+    }
+
+    /// Reads what a line of a batch pays for donations of an account.
+    async fn disbursement(
+        &self,
+        account: AccountId,
+        (batch, line): (i64, i64),
+        nonprofit: NonprofitId,
+        is_live: bool,
+    ) -> sqlx::Result<DisbursementData> {
+        let listed = store::list_paid_donations(&self.db, account, (batch, line), MAX_PAID_DONATIONS);
+        let ((amount, count), paid) = listed.await?;
+        let donations = paid.into_iter().map(|(entry, id, amount)| {
+            let id = id.unwrap_or_else(|| self.id_of_entry(entry));
+            (id, Cents::new(amount))
+        });
+        Ok(DisbursementData {
+            id: format!("{batch}-{line}"),
+            is_live,
+            nonprofit: self.nonprofit(nonprofit).await?,
+            amount: Cents::new(amount),
+            count,
+            donations: donations.collect(),
+        })
     }
 
     async fn nonprofit(&self, id: NonprofitId) -> sqlx::Result<NonprofitData> {

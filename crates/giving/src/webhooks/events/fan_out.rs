@@ -120,6 +120,9 @@ impl FanOut {
             if let Some(kind) = kind.filter(|kind| kind.is_donation()) {
                 self.add_donation(tx, kind, &facts, row.created_at).await?;
             }
+            if let Some(kind) = kind.filter(|kind| kind.is_disbursement()) {
+                return self.add_disbursement(tx, kind, &facts, row.created_at).await;
+            }
             return self.add_goal(tx, &facts, row.created_at).await;
         }
         let Some(kind) = kind else { return Ok(()) };
@@ -179,6 +182,29 @@ impl FanOut {
         self.push(tx, &accounts, subject, |event| Event {
             entry: Some(facts.donation),
             fundraiser: facts.fundraiser_id.map(FundraiserId),
+            detail: detail.clone(),
+            ..event
+        })
+        .await
+    }
+
+    /// Adds an event for each account of which a payment to a nonprofit pays donations.
+    async fn add_disbursement(
+        &mut self,
+        tx: &mut Tx,
+        kind: EventKind,
+        facts: &EntryFacts,
+        at: i64,
+    ) -> sqlx::Result<()> {
+        let Some(line) = parse_line(&facts.external_id) else {
+            return Ok(());
+        };
+        let accounts = store::list_paid_accounts(tx, line).await?;
+        let accounts = accounts.into_iter().map(Some).collect();
+        let detail = json!({"batch": line.0, "line": line.1, "live": facts.mode != Mode::Test.as_str()});
+        let subject = (kind, format!("disbursement {}-{}", line.0, line.1), at);
+        self.push(tx, &accounts, subject, |event| Event {
+            nonprofit: facts.nonprofit_id.map(NonprofitId),
             detail: detail.clone(),
             ..event
         })
@@ -326,6 +352,13 @@ impl FanOut {
         }
         Ok(())
     }
+}
+
+/// Returns the batch and the line of an entry about a payment to a nonprofit.
+fn parse_line(external_id: &str) -> Option<(i64, i64)> {
+    let id = external_id.split(' ').next()?;
+    let (batch, line) = id.split_once('-')?;
+    Some((batch.parse().ok()?, line.parse().ok()?))
 }
 
 fn is_for(event: &Event, endpoint: &Endpoint) -> bool {

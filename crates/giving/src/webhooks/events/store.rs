@@ -34,7 +34,7 @@ const LIST_CHANGED: &str = "select distinct n.id as nonprofit_id, f.account_id, 
      'status', 'foundation', 'subsection') \
      and f.closed_at is null and f.hidden_at is null limit $2";
 const FIND_ENTRY: &str = "select o.sequence as donation, o.source, o.external_id as donation_id, e.external_id, e.mode, \
-     e.fundraiser_id, f.account_id, f.goal, e.amount, e.raised from ledger_entries e \
+     e.nonprofit_id, e.fundraiser_id, f.account_id, f.goal, e.amount, e.raised from ledger_entries e \
      join ledger_entries o on o.sequence = coalesce(e.refunds, e.sequence) \
      left join fundraisers f on f.id = e.fundraiser_id where e.sequence = $1";
 const FIND_PARTNER: &str =
@@ -45,6 +45,35 @@ const LIST_ADMINISTRATORS: &str = "select c.account_id from ledger_entries e \
      join two_factor t on t.account_id = c.account_id where e.sequence = $1 and c.state = 'approved' \
      and c.role = 'administrator' and t.enabled_at is not null";
 const FIND_OWNER: &str = "select account_id from fundraisers where id = $1";
+/// The accounts of which a line of a batch pays donations.
+const LIST_PAID_ACCOUNTS: &str = "select f.account_id from disbursement_items i \
+     join owed_entries o on o.entry = i.entry and o.nonprofit_id = i.nonprofit_id \
+     join ledger_entries e on e.sequence = o.root join fundraisers f on f.id = e.fundraiser_id \
+     where i.batch = $1 and i.line = $2 \
+     union select d.partner_account from disbursement_items i \
+     join owed_entries o on o.entry = i.entry and o.nonprofit_id = i.nonprofit_id join donations d on d.entry = o.root \
+     where i.batch = $1 and i.line = $2 and d.partner_account is not null";
+macro_rules! paid_donations {
+    ($columns:literal, $rest:literal) => {
+        concat!(
+            "select ",
+            $columns,
+            " from disbursement_items i join owed_entries o on o.entry = i.entry and o.nonprofit_id = i.nonprofit_id ",
+            "join ledger_entries e on e.sequence = o.root left join fundraisers f on f.id = e.fundraiser_id ",
+            "left join donations d on d.entry = o.root ",
+            "where i.batch = $1 and i.line = $2 and (f.account_id = $3 or d.partner_account = $3)",
+            $rest
+        )
+    };
+}
+const SUM_PAID_DONATIONS: &str = paid_donations!(
+    "cast(coalesce(sum(o.amount), 0) as bigint), count(distinct o.root)",
+    ""
+);
+const LIST_PAID_DONATIONS: &str = paid_donations!(
+    "o.root, d.id, cast(sum(o.amount) as bigint)",
+    " group by o.root, d.id order by o.root limit $4"
+);
 const FIND_LAST_TIME: &str =
     "select occurred_at from events where subject = $1 order by sequence desc limit 1";
 const FIND: &str = events!("where sequence = $1");
@@ -149,6 +178,7 @@ pub(super) struct EntryFacts {
     pub donation_id: String,
     pub external_id: String,
     pub mode: String,
+    pub nonprofit_id: Option<Uuid>,
     pub fundraiser_id: Option<Uuid>,
     pub account_id: Option<Uuid>,
     pub goal: Option<i64>,
@@ -162,6 +192,7 @@ from_row!(EntryFacts {
     donation_id,
     external_id,
     mode,
+    nonprofit_id,
     fundraiser_id,
     account_id,
     goal,
@@ -319,6 +350,26 @@ pub(super) async fn find_owner(tx: &mut Tx, fundraiser: FundraiserId) -> sqlx::R
         .fetch_optional_scalar(query(FIND_OWNER).bind(fundraiser.0))
         .await?;
     Ok(id.map(AccountId))
+}
+
+/// Lists the accounts of which a line of a batch pays donations.
+pub(super) async fn list_paid_accounts(tx: &mut Tx, (batch, line): (i64, i64)) -> sqlx::Result<Vec<Uuid>> {
+    tx.fetch_scalars(query(LIST_PAID_ACCOUNTS).bind(batch).bind(line))
+        .await
+}
+
+/// Returns what a line of a batch pays for donations of an account, how many there are, and the first of them: the entry, the ID
+/// if it was made at the checkout, and what the nonprofit gets.
+pub(super) async fn list_paid_donations(
+    db: &Db,
+    account: AccountId,
+    (batch, line): (i64, i64),
+    take: i64,
+) -> sqlx::Result<((i64, i64), Vec<(i64, Option<Uuid>, i64)>)> {
+    let sum = query(SUM_PAID_DONATIONS).bind(batch).bind(line).bind(account.0);
+    let list = query(LIST_PAID_DONATIONS).bind(batch).bind(line);
+    let list = list.bind(account.0).bind(take);
+    Ok((db.fetch_one(sum).await?, db.fetch_all(list).await?))
 }
 
 /// Returns when the last event of a subject was.

@@ -27,6 +27,7 @@ from .details_data import DetailsData
 from .details_include import DetailsInclude
 from .directory_body import DirectoryBody
 from .directory_event_body import DirectoryEventBody
+from .disbursement_event_body import DisbursementEventBody
 from .donation_body import DonationBody
 from .donation_body_frequency import DonationBodyFrequency
 from .donation_body_status import DonationBodyStatus
@@ -68,6 +69,7 @@ from .nonprofit_event_body import NonprofitEventBody
 from .nonprofit_name_body import NonprofitNameBody
 from .ntee_meaning_body import NteeMeaningBody
 from .pagination import Pagination
+from .paid_donation_body import PaidDonationBody
 from .ping_event_body import PingEventBody
 from .problem_body import ProblemBody
 from .program_body import ProgramBody
@@ -141,6 +143,7 @@ __all__ = (
     "DetailsInclude",
     "DirectoryBody",
     "DirectoryEventBody",
+    "DisbursementEventBody",
     "DonationBody",
     "DonationBodyFrequency",
     "DonationBodyStatus",
@@ -182,6 +185,7 @@ __all__ = (
     "NonprofitNameBody",
     "NteeMeaningBody",
     "Pagination",
+    "PaidDonationBody",
     "PingEventBody",
     "ProblemBody",
     "ProgramBody",

@@ -4,6 +4,8 @@ from enum import Enum
 
 class WebhookChangeInputEventsType0Item(str, Enum):
     DIRECTORY_UPDATED = "directory.updated"
+    DISBURSEMENT_RETURNED = "disbursement.returned"
+    DISBURSEMENT_SENT = "disbursement.sent"
     DONATION_DISPUTED = "donation.disputed"
     DONATION_DISPUTE_CLOSED = "donation.dispute_closed"
     DONATION_REFUNDED = "donation.refunded"
