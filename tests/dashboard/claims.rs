@@ -742,7 +742,7 @@ async fn a_nonprofit_stops_and_accepts_donations_at_once(world: &World) {
     let close = format!("{}/close", manage_path(&clara).await);
     olga.get(404, &close).await;
     clara
-        .post(303, &close, &[("reason", "We did not ask for <this>.")])
+        .post(303, &close, &[("reason", "We did not ask for \0<this>.")])
         .await;
     clara.post(303, &close, &[("reason", "Again.")]).await;
     for path in give {

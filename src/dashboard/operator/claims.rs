@@ -124,7 +124,12 @@ pub async fn end(
 ) -> Result<Response> {
     let claim = find(&app, &id).await?;
     let name = name_of(&app, claim.nonprofit).await?;
-    let reason: String = data.trimmed("reason").chars().take(MAX_NOTE_CHARS).collect();
+    let reason: String = data
+        .trimmed("reason")
+        .chars()
+        .filter(|letter| !letter.is_control() || *letter == '\n')
+        .take(MAX_NOTE_CHARS)
+        .collect();
     let actor = Actor::Account(user.account);
     let flash = match app.claims().end(claim.id, &name, actor, &reason).await? {
         DecideOutcome::Done => Flash::ClaimDecided,
