@@ -86,8 +86,6 @@ pub fn pages(app: &App, description: &'static OpenApi) -> Router<App> {
             form(own_fundraisers::reopen_page, own_fundraisers::reopen),
         )
         .route("/dashboard/pictures", post(Cost::LARGE, uploads::upload))
-        .route("/dashboard/first-steps", get(first_steps::first_steps))
-        .route("/dashboard/welcome", get(welcome::welcome))
         .merge(own_nonprofits())
         .route("/dashboard/webhooks", get(webhooks::list))
         .route(
@@ -206,6 +204,8 @@ fn own_nonprofits() -> Router<App> {
 /// Returns the routes of signing in and of the settings of an account.
 fn account() -> Router<App> {
     Router::new()
+        .route("/dashboard/first-steps", get(first_steps::first_steps))
+        .route("/dashboard/welcome", get(welcome::welcome))
         .route(
             "/dashboard/sign-up",
             form(sign_in::sign_up_page, sign_in::sign_up),
@@ -372,6 +372,31 @@ fn operator() -> Router<App> {
             "/dashboard/operator/origins",
             form(operator_origins::list, operator_origins::allow),
         )
+        .route("/dashboard/operator/keys", get(operator_lists::all_keys))
+        .route("/dashboard/operator/keys/{id}", get(operator_key::key))
+        .route(
+            "/dashboard/operator/keys/{id}/block",
+            form(operator_key::key, operator_key::block),
+        )
+        .route(
+            "/dashboard/operator/keys/{id}/unblock",
+            form(operator_key::key, operator_key::unblock),
+        )
+        .route(
+            "/dashboard/operator/keys/{id}/limits",
+            form(operator_key::key, operator_key::set_limits),
+        )
+        .route("/dashboard/operator/imports", get(operator_lists::all_imports))
+        .route("/dashboard/operator/design", get(operator_design::design))
+        .route("/dashboard/operator/errors", get(operator_lists::recent_errors))
+        .route("/dashboard/operator/audit", get(operator_lists::audit_log))
+        .merge(claims_to_decide())
+        .merge(operator_money())
+}
+
+/// Returns the routes of the operator pages about claims of nonprofits.
+fn claims_to_decide() -> Router<App> {
+    Router::new()
         .route("/dashboard/operator/claims", get(operator_claims::list))
         .route(
             "/dashboard/operator/claims/consents.csv",
@@ -393,25 +418,6 @@ fn operator() -> Router<App> {
             "/dashboard/operator/claims/{id}/document",
             get(operator_claims::document),
         )
-        .route("/dashboard/operator/keys", get(operator_lists::all_keys))
-        .route("/dashboard/operator/keys/{id}", get(operator_key::key))
-        .route(
-            "/dashboard/operator/keys/{id}/block",
-            form(operator_key::key, operator_key::block),
-        )
-        .route(
-            "/dashboard/operator/keys/{id}/unblock",
-            form(operator_key::key, operator_key::unblock),
-        )
-        .route(
-            "/dashboard/operator/keys/{id}/limits",
-            form(operator_key::key, operator_key::set_limits),
-        )
-        .route("/dashboard/operator/imports", get(operator_lists::all_imports))
-        .route("/dashboard/operator/design", get(operator_design::design))
-        .route("/dashboard/operator/errors", get(operator_lists::recent_errors))
-        .route("/dashboard/operator/audit", get(operator_lists::audit_log))
-        .merge(operator_money())
 }
 
 /// Returns the routes of the operator pages about donations and money.

@@ -425,21 +425,18 @@ fn send_proof(app: &App, claim: &Claim, name: &str, token: &Token) {
 
 fn form(t: &ClaimTexts, found: &Found, domain: Option<&FiledDomain>) -> Form {
     let mut fields = Vec::from(name_fields(t));
-    match domain {
-        Some(domain) => {
-            let values = [("domain", domain.as_str())];
-            let choices = vec![
-                Choice::new("email", fill(t.by_email, &values), t.by_email_hint),
-                Choice::new("domain", fill(t.by_domain, &values), t.by_domain_hint),
-            ];
-            fields.push(Field::choice("proof", t.how, choices));
-            let email = Field::email("email", fill(t.email, &values));
-            fields.push(email.hint(t.email_hint).optional());
-        }
-        None => {
-            let types = "application/pdf,image/png,image/jpeg";
-            fields.push(Field::file("document", t.document, types).hint(t.document_hint));
-        }
+    if let Some(domain) = domain {
+        let values = [("domain", domain.as_str())];
+        let choices = vec![
+            Choice::new("email", fill(t.by_email, &values), t.by_email_hint),
+            Choice::new("domain", fill(t.by_domain, &values), t.by_domain_hint),
+        ];
+        fields.push(Field::choice("proof", t.how, choices));
+        let email = Field::email("email", fill(t.email, &values));
+        fields.push(email.hint(t.email_hint).optional());
+    } else {
+        let types = "application/pdf,image/png,image/jpeg";
+        fields.push(Field::file("document", t.document, types).hint(t.document_hint));
     }
     Form::new(format!("{}/claim", found.path), t.request, fields)
 }

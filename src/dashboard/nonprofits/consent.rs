@@ -126,6 +126,7 @@ pub async fn close(
         let reason: String = data
             .trimmed("reason")
             .chars()
+            .filter(|letter| !letter.is_control() || *letter == '\n')
             .take(takedowns::MAX_REASON_CHARS)
             .collect();
         let inserted = takedowns::store::insert(&mut tx, found.id, user.account, &reason, now).await?;

@@ -16,6 +16,7 @@ use crate::web::{FormData, Layout, Page};
 use access::accounts::store as accounts;
 use access::audit::{self, Action, Actor};
 use access::claims::actions::DecideOutcome;
+use access::claims::domain::FiledDomain;
 use access::claims::store::{self, Claim};
 use access::claims::{MAX_NOTE_CHARS, Proof};
 use access::consents::store as consents;
@@ -123,7 +124,12 @@ pub async fn end(
 ) -> Result<Response> {
     let claim = find(&app, &id).await?;
     let name = name_of(&app, claim.nonprofit).await?;
-    let reason: String = data.trimmed("reason").chars().take(MAX_NOTE_CHARS).collect();
+    let reason: String = data
+        .trimmed("reason")
+        .chars()
+        .filter(|letter| !letter.is_control() || *letter == '\n')
+        .take(MAX_NOTE_CHARS)
+        .collect();
     let actor = Actor::Account(user.account);
     let flash = match app.claims().end(claim.id, &name, actor, &reason).await? {
         DecideOutcome::Done => Flash::ClaimDecided,
@@ -227,10 +233,10 @@ async fn row(app: &App, t: &ClaimTexts, claim: Claim) -> Result<Row> {
         if is_shared(app, claim.nonprofit, filed.as_ref()).await? {
             doubts.push(t.shared_domain.to_owned());
         }
-        if filed.as_ref().is_some_and(|filed| filed.is_page()) {
+        if filed.as_ref().is_some_and(FiledDomain::is_page) {
             doubts.push(t.page_of_domain.to_owned());
         }
-        if filed.as_ref().map(|filed| filed.as_str()) != claim.domain.as_deref() {
+        if filed.as_ref().map(FiledDomain::as_str) != claim.domain.as_deref() {
             doubts.push(t.outcome_expired.to_owned());
         }
     }

@@ -32,6 +32,10 @@ export type BTreeMap = {
          */
         file?: string;
         /**
+         * What the files say instead, if the nonprofit stated another value.
+         */
+        filed?: string;
+        /**
          * Instead of `file` and `sha256`: the files that were imported together, one of which it comes from.
          */
         files?: Array<SourceFileBody>;
@@ -53,9 +57,14 @@ export type BTreeMap = {
         sha256?: string;
         /**
          * irs-bmf (the master file of the IRS), irs-990 (a return of Form 990, 990-EZ or 990-PF), irs-990n, irs-pub78,
-         * irs-revocations, operator (imported by the operator of this server) or generated (from other facts).
+         * irs-revocations, operator (imported by the operator of this server), nonprofit (stated by the nonprofit itself on
+         * this server) or generated (from other facts).
          */
         source: string;
+        /**
+         * When the nonprofit stated it, in UTC.
+         */
+        statedAt?: string;
     };
 };
 
@@ -1223,6 +1232,10 @@ export type SourceBody = {
      */
     file?: string;
     /**
+     * What the files say instead, if the nonprofit stated another value.
+     */
+    filed?: string;
+    /**
      * Instead of `file` and `sha256`: the files that were imported together, one of which it comes from.
      */
     files?: Array<SourceFileBody>;
@@ -1244,9 +1257,14 @@ export type SourceBody = {
     sha256?: string;
     /**
      * irs-bmf (the master file of the IRS), irs-990 (a return of Form 990, 990-EZ or 990-PF), irs-990n, irs-pub78,
-     * irs-revocations, operator (imported by the operator of this server) or generated (from other facts).
+     * irs-revocations, operator (imported by the operator of this server), nonprofit (stated by the nonprofit itself on
+     * this server) or generated (from other facts).
      */
     source: string;
+    /**
+     * When the nonprofit stated it, in UTC.
+     */
+    statedAt?: string;
 };
 
 /**

@@ -66,7 +66,7 @@ impl FiledDomain {
 
     /// Returns whether many people who do not act for the nonprofit have an address there, such as students.
     pub(crate) fn has_many_mailboxes(&self) -> bool {
-        self.host.ends_with(".edu")
+        self.host.rsplit('.').next() == Some("edu")
     }
 
     /// Returns the origin at which the token is looked for.

@@ -158,28 +158,14 @@ impl Sources<'_> {
                     text => by_profile(text.is_some(), OwnField::Description),
                 },
             ),
-            (
-                Field::Causes,
-                by_profile(
-                    stated.in_profile(|profile| &profile.causes).is_some(),
-                    OwnField::Causes,
-                ),
-            ),
-            (
-                Field::Logo,
-                by_profile(
-                    stated.in_profile(|profile| &profile.logo).is_some(),
-                    OwnField::Logo,
-                ),
-            ),
-            (
-                Field::Cover,
-                by_profile(
-                    stated.in_profile(|profile| &profile.cover).is_some(),
-                    OwnField::Cover,
-                ),
-            ),
         ];
+        for (field, own) in [
+            (Field::Causes, OwnField::Causes),
+            (Field::Logo, OwnField::Logo),
+            (Field::Cover, OwnField::Cover),
+        ] {
+            fields.push((field, by_profile(stated.of_field(own).is_some(), own)));
+        }
         if has_ein {
             fields.push((Field::Ein, by_filing()));
         }

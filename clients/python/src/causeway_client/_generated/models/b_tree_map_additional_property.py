@@ -24,29 +24,36 @@ class BTreeMapAdditionalProperty:
     Attributes:
         source (str): irs-bmf (the master file of the IRS), irs-990 (a return of Form 990, 990-EZ or 990-PF), irs-990n,
             irs-pub78,
-            irs-revocations, operator (imported by the operator of this server) or generated (from other facts). Example:
-            irs-990.
+            irs-revocations, operator (imported by the operator of this server), nonprofit (stated by the nonprofit itself
+            on
+            this server) or generated (from other facts). Example: irs-990.
         file (str | Unset): The file that it comes from. Example: 2024_TEOS_XML_05A.zip.
+        filed (str | Unset): What the files say instead, if the nonprofit stated another value.
         files (list[SourceFileBody] | Unset): Instead of `file` and `sha256`: the files that were imported together, one
             of which it comes from.
         imported_at (datetime.datetime | Unset): When the file was imported, in UTC.
         object_id (str | Unset): The ID of the return at the IRS. Only in finances. Example: 202341319349301234.
         period (str | Unset): The month in which the period that the value is about ends. Example: 2023-06.
         sha256 (str | Unset): The SHA-256 hash of the file, in hexadecimal.
+        stated_at (datetime.datetime | Unset): When the nonprofit stated it, in UTC.
     """
 
     source: str
     file: str | Unset = UNSET
+    filed: str | Unset = UNSET
     files: list[SourceFileBody] | Unset = UNSET
     imported_at: datetime.datetime | Unset = UNSET
     object_id: str | Unset = UNSET
     period: str | Unset = UNSET
     sha256: str | Unset = UNSET
+    stated_at: datetime.datetime | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         source = self.source
 
         file = self.file
+
+        filed = self.filed
 
         files: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.files, Unset):
@@ -65,6 +72,10 @@ class BTreeMapAdditionalProperty:
 
         sha256 = self.sha256
 
+        stated_at: str | Unset = UNSET
+        if not isinstance(self.stated_at, Unset):
+            stated_at = self.stated_at.isoformat()
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -74,6 +85,8 @@ class BTreeMapAdditionalProperty:
         )
         if file is not UNSET:
             field_dict["file"] = file
+        if filed is not UNSET:
+            field_dict["filed"] = filed
         if files is not UNSET:
             field_dict["files"] = files
         if imported_at is not UNSET:
@@ -84,6 +97,8 @@ class BTreeMapAdditionalProperty:
             field_dict["period"] = period
         if sha256 is not UNSET:
             field_dict["sha256"] = sha256
+        if stated_at is not UNSET:
+            field_dict["statedAt"] = stated_at
 
         return field_dict
 
@@ -95,6 +110,8 @@ class BTreeMapAdditionalProperty:
         source = d.pop("source")
 
         file = d.pop("file", UNSET)
+
+        filed = d.pop("filed", UNSET)
 
         _files = d.pop("files", UNSET)
         files: list[SourceFileBody] | Unset = UNSET
@@ -118,14 +135,23 @@ class BTreeMapAdditionalProperty:
 
         sha256 = d.pop("sha256", UNSET)
 
+        _stated_at = d.pop("statedAt", UNSET)
+        stated_at: datetime.datetime | Unset
+        if isinstance(_stated_at, Unset):
+            stated_at = UNSET
+        else:
+            stated_at = isoparse(_stated_at)
+
         b_tree_map_additional_property = cls(
             source=source,
             file=file,
+            filed=filed,
             files=files,
             imported_at=imported_at,
             object_id=object_id,
             period=period,
             sha256=sha256,
+            stated_at=stated_at,
         )
 
         return b_tree_map_additional_property
