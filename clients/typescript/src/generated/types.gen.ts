@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: `${string}://${string}` | (string & {});
 };
 
-export type Webhooks = EventDirectoryUpdatedWebhookRequest | EventDisbursementReturnedWebhookRequest | EventDisbursementSentWebhookRequest | EventDonationDisputeClosedWebhookRequest | EventDonationDisputedWebhookRequest | EventDonationRefundedWebhookRequest | EventDonationSucceededWebhookRequest | EventFundraiserClosedWebhookRequest | EventFundraiserCreatedWebhookRequest | EventFundraiserGoalReachedWebhookRequest | EventFundraiserHiddenWebhookRequest | EventFundraiserReopenedWebhookRequest | EventFundraiserShownWebhookRequest | EventFundraiserUpdatedWebhookRequest | EventMonthlyGiftCanceledWebhookRequest | EventMonthlyGiftChangedWebhookRequest | EventMonthlyGiftPaymentFailedWebhookRequest | EventMonthlyGiftStartedWebhookRequest | EventNonprofitUpdatedWebhookRequest | EventPingWebhookRequest;
+export type Webhooks = EventDirectoryUpdatedWebhookRequest | EventDisbursementReturnedWebhookRequest | EventDisbursementSentWebhookRequest | EventDonationDisputeClosedWebhookRequest | EventDonationDisputedWebhookRequest | EventDonationRefundedWebhookRequest | EventDonationSucceededWebhookRequest | EventFundraiserClosedWebhookRequest | EventFundraiserCreatedWebhookRequest | EventFundraiserGoalReachedWebhookRequest | EventFundraiserHiddenWebhookRequest | EventFundraiserReopenedWebhookRequest | EventFundraiserShownWebhookRequest | EventFundraiserUpdatedWebhookRequest | EventMonthlyGiftCanceledWebhookRequest | EventMonthlyGiftChangedWebhookRequest | EventMonthlyGiftPaymentFailedWebhookRequest | EventMonthlyGiftStartedWebhookRequest | EventNonprofitEligibilityChangedWebhookRequest | EventNonprofitUpdatedWebhookRequest | EventPingWebhookRequest;
 
 /**
  * An attempt to deliver an event.
@@ -188,6 +188,27 @@ export type ChangesBody = {
      * Whether there is another page now.
      */
     hasMore: boolean;
+};
+
+/**
+ * One check of a nonprofit.
+ */
+export type CheckBody = {
+    check: string;
+    /**
+     * The last day on which a failure does not count, or null if there is no grace.
+     */
+    graceUntil: string | null;
+    outcome: OutcomeName;
+    /**
+     * Why, as a sentence.
+     */
+    reason: string;
+    /**
+     * The day since which the list says so, or null if it names none.
+     */
+    since: string | null;
+    source: SourceFileBody | null;
 };
 
 /**
@@ -439,6 +460,73 @@ export type EinBody = {
      */
     status: string;
 };
+
+/**
+ * Whether a nonprofit may receive donations now.
+ */
+export type EligibilityBody = {
+    /**
+     * When it was checked.
+     */
+    asOf: string;
+    /**
+     * Each check, whether it is required or not.
+     */
+    checks: Array<CheckBody>;
+    eligible: EligibleName;
+};
+
+/**
+ * Nonprofits to check.
+ */
+export type EligibilityInput = {
+    /**
+     * EINs, with or without a dash, slugs or IDs.
+     */
+    identifiers: Array<string>;
+};
+
+/**
+ * Whether nonprofits may receive donations now.
+ */
+export type EligibilityListBody = {
+    /**
+     * One for each identifier of the request, in the same order.
+     */
+    rows: Array<EligibilityRowBody>;
+};
+
+/**
+ * Whether the nonprofit that an identifier names may receive donations now.
+ */
+export type EligibilityRowBody = EligibilityBody & {
+    /**
+     * Omitted if it has none.
+     */
+    ein?: string;
+    /**
+     * Omitted if the directory does not have the nonprofit.
+     */
+    id?: string;
+    /**
+     * The identifier as it was sent.
+     */
+    identifier: string;
+    /**
+     * Omitted if the directory does not have the nonprofit.
+     */
+    name?: string;
+    /**
+     * What is wrong with the identifier. Omitted if it names an EIN or a nonprofit. Nothing was checked then.
+     */
+    problem?: string;
+};
+
+/**
+ * YES: it may receive donations. NO: a required check failed. REVIEW: a person or a newer list has to decide; until then,
+ * it receives nothing.
+ */
+export type EligibleName = 'YES' | 'NO' | 'REVIEW';
 
 /**
  * A Form 990-N, which the smallest nonprofits file.
@@ -1007,6 +1095,14 @@ export type NonprofitBody = {
  */
 export type NonprofitEventBody = NonprofitNameBody & {
     /**
+     * The verdict since then.
+     */
+    after?: string | null;
+    /**
+     * The verdict before: YES, NO or REVIEW. Only in `nonprofit.eligibility_changed`, as is the next.
+     */
+    before?: string | null;
+    /**
      * What changed in the directory, such as name, slug or status.
      */
     changed: Array<string>;
@@ -1033,6 +1129,11 @@ export type NteeMeaningBody = {
     majorCode: string;
     majorMeaning: string;
 };
+
+/**
+ * The result of a check.
+ */
+export type OutcomeName = 'PASS' | 'FAIL' | 'REVIEW' | 'UNKNOWN' | 'NOT_CHECKED';
 
 /**
  * One page of a list, and the size of the whole list.
@@ -1268,10 +1369,14 @@ export type SourceBody = {
 };
 
 /**
- * A file that was imported.
+ * A file that a check reads.
  */
 export type SourceFileBody = {
-    file: string;
+    /**
+     * The day that the file states, or else when it was imported.
+     */
+    asOf: string;
+    name: string;
     /**
      * In hexadecimal.
      */
@@ -1381,7 +1486,7 @@ export type WebhookChangeInput = {
     /**
      * The events to send. When an endpoint is created, all by default.
      */
-    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'disbursement.sent' | 'disbursement.returned' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping'> | null;
+    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'disbursement.sent' | 'disbursement.returned' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'nonprofit.eligibility_changed' | 'directory.updated' | 'ping'> | null;
     /**
      * standard, or partner for receivers that were written for the hosted service: donation.succeeded alone.
      */
@@ -1405,7 +1510,7 @@ export type WebhookInput = {
     /**
      * The events to send. When an endpoint is created, all by default.
      */
-    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'disbursement.sent' | 'disbursement.returned' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping'> | null;
+    events?: Array<'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'disbursement.sent' | 'disbursement.returned' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'nonprofit.eligibility_changed' | 'directory.updated' | 'ping'> | null;
     /**
      * standard, or partner for receivers that were written for the hosted service: donation.succeeded alone.
      */
@@ -1798,6 +1903,55 @@ export type DonationsResponses = {
 };
 
 export type DonationsResponse = DonationsResponses[keyof DonationsResponses];
+
+export type CheckEligibilityData = {
+    body: EligibilityInput;
+    path?: never;
+    query?: never;
+    url: '/v0.2/eligibility';
+};
+
+export type CheckEligibilityErrors = {
+    /**
+     * invalid_json, invalid_parameter, or invalid_body with the invalid fields in errors
+     */
+    400: ProblemBody;
+    /**
+     * missing_credentials or invalid_credentials
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * too_large
+     */
+    413: ProblemBody;
+    /**
+     * unsupported_media_type
+     */
+    415: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable
+     */
+    503: ProblemBody;
+};
+
+export type CheckEligibilityError = CheckEligibilityErrors[keyof CheckEligibilityErrors];
+
+export type CheckEligibilityResponses = {
+    /**
+     * One row for each identifier, in the same order.
+     */
+    200: EligibilityListBody;
+};
+
+export type CheckEligibilityResponse = CheckEligibilityResponses[keyof CheckEligibilityResponses];
 
 export type EventsData = {
     body?: never;
@@ -2314,6 +2468,56 @@ export type DetailsResponses = {
 
 export type DetailsResponse = DetailsResponses[keyof DetailsResponses];
 
+export type EligibilityData = {
+    body?: never;
+    path: {
+        /**
+         * The slug, the EIN as nine digits, or the ID (a UUID) of the nonprofit.
+         */
+        identifier: string;
+    };
+    query?: never;
+    url: '/v0.2/nonprofit/{identifier}/eligibility';
+};
+
+export type EligibilityErrors = {
+    /**
+     * invalid_parameter
+     */
+    400: ProblemBody;
+    /**
+     * missing_key, invalid_key or private_key_exposed
+     */
+    401: ProblemBody;
+    /**
+     * blocked_key
+     */
+    403: ProblemBody;
+    /**
+     * nonprofit_not_found
+     */
+    404: ProblemBody;
+    /**
+     * rate_limited; Retry-After has the seconds to wait
+     */
+    429: ProblemBody;
+    /**
+     * unavailable
+     */
+    503: ProblemBody;
+};
+
+export type EligibilityError = EligibilityErrors[keyof EligibilityErrors];
+
+export type EligibilityResponses = {
+    /**
+     * The verdict and its checks.
+     */
+    200: EligibilityBody;
+};
+
+export type EligibilityResponse = EligibilityResponses[keyof EligibilityResponses];
+
 export type FinancesData = {
     body?: never;
     path: {
@@ -2771,7 +2975,7 @@ export type DeliveriesData = {
         /**
          * Only events of this type.
          */
-        type?: 'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'disbursement.sent' | 'disbursement.returned' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'directory.updated' | 'ping';
+        type?: 'donation.succeeded' | 'donation.refunded' | 'donation.disputed' | 'donation.dispute_closed' | 'monthly_gift.started' | 'monthly_gift.changed' | 'monthly_gift.payment_failed' | 'monthly_gift.canceled' | 'disbursement.sent' | 'disbursement.returned' | 'fundraiser.created' | 'fundraiser.updated' | 'fundraiser.closed' | 'fundraiser.reopened' | 'fundraiser.hidden' | 'fundraiser.shown' | 'fundraiser.goal_reached' | 'nonprofit.updated' | 'nonprofit.eligibility_changed' | 'directory.updated' | 'ping';
         /**
          * Only deliveries with this status: waiting, delivered or failed.
          */
@@ -3401,6 +3605,22 @@ export type EventMonthlyGiftStartedWebhookPayload = {
 export type EventMonthlyGiftStartedWebhookRequest = {
     body: EventMonthlyGiftStartedWebhookPayload;
     key: 'monthly_gift.started';
+    path?: never;
+    query?: never;
+};
+
+export type EventNonprofitEligibilityChangedWebhookPayload = {
+    data: NonprofitEventBody;
+    /**
+     * Later for each event about the same.
+     */
+    timestamp: string;
+    type: 'nonprofit.eligibility_changed';
+};
+
+export type EventNonprofitEligibilityChangedWebhookRequest = {
+    body: EventNonprofitEligibilityChangedWebhookPayload;
+    key: 'nonprofit.eligibility_changed';
     path?: never;
     query?: never;
 };
