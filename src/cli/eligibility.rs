@@ -250,7 +250,9 @@ impl Check {
         }
         let view = app.directory.view();
         let now = app.clock.millis();
-        let batch = Batch::prepare(app, self.nonprofits).await.map_err(failed)?;
+        let batch = Batch::prepare(app, self.nonprofits)
+            .await
+            .map_err(|error| failed(&error))?;
         let verdicts = batch.verdicts(&view, now);
         let each = verdicts.iter();
         let rows = each.map(|(identifier, verdict)| row(&view, identifier, verdict, now));
@@ -268,7 +270,7 @@ fn is_csv(text: &str) -> bool {
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
 }
 
-fn failed(error: crate::http::error::Error) -> anyhow::Error {
+fn failed(error: &crate::http::error::Error) -> anyhow::Error {
     anyhow::Error::msg(format!("could not check eligibility: {error}; run this again"))
 }
 
@@ -357,7 +359,9 @@ async fn write_file(
             String::from_utf8_lossy(bytes).trim().to_owned()
         });
         let now = app.clock.millis();
-        let batch = Batch::prepare(app, eins.collect()).await.map_err(failed)?;
+        let batch = Batch::prepare(app, eins.collect())
+            .await
+            .map_err(|error| failed(&error))?;
         let verdicts = batch.verdicts(&view, now);
         for (record, (identifier, verdict)) in records.iter().zip(&verdicts) {
             let body = row(&view, identifier, verdict, now);
@@ -379,7 +383,7 @@ async fn write_file(
     progress.finish();
     if output.json {
         writeln!(
-            writer.into_inner().map_err(|error| error.into_error())?,
+            writer.into_inner().map_err(csv::IntoInnerError::into_error)?,
             "{{\"rows\":[{}]}}",
             json.join(",")
         )?;

@@ -30,17 +30,17 @@ pub(super) struct Generate {
     seed: u64,
     /// Write this many Form 990 returns in ZIP bundles instead, with an index. They belong to the nonprofits that
     /// --count writes with the same seed; without --count, to a third as many nonprofits as returns
-    #[arg(long, value_name = "N", requires = "out", value_parser = clap::value_parser!(u64).range(1..=MAX_ROWS))]
+    #[arg(long, value_name = "N", group = "files", requires = "out", value_parser = clap::value_parser!(u64).range(1..=MAX_ROWS))]
     returns: Option<u64>,
     /// Write the lists of good standing instead: this many rows of the registry of California, the list of the tax board and
     /// the sanctions list. Rows with an EIN belong to the nonprofits that --count writes with the same seed
-    #[arg(long, value_name = "N", requires_all = ["out", "count"], conflicts_with = "returns", value_parser = clap::value_parser!(u64).range(1..=MAX_ROWS))]
+    #[arg(long, value_name = "N", group = "files", requires_all = ["out", "count"], value_parser = clap::value_parser!(u64).range(1..=MAX_ROWS))]
     lists: Option<u64>,
     /// The day of the lists; today by default
     #[arg(long, value_name = "DATE", requires = "lists")]
     as_of: Option<Date>,
     /// The folder for the bundles or lists
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", requires = "files")]
     out: Option<PathBuf>,
     /// Damage one return in a hundred
     #[arg(long, requires = "returns")]

@@ -334,7 +334,6 @@ async fn sweep_pictures(app: &App) {
     }
 }
 
-/// Delivers emails that this server or another one could not deliver at once.
 /// Removes the documents of claims that were decided a while ago.
 async fn remove_claim_documents(app: &App) {
     let mut ticks = every(CLEANUP_INTERVAL);
@@ -346,6 +345,7 @@ async fn remove_claim_documents(app: &App) {
     }
 }
 
+/// Delivers emails that this server or another one could not deliver at once.
 async fn deliver_emails(app: &App) {
     let mut ticks = every(mail::RETRY_INTERVAL);
     let mut health = JobHealth::new(app, "email");
@@ -603,9 +603,8 @@ async fn send_events(app: &App) {
     let mut health = JobHealth::new(app, "webhooks");
     loop {
         let result = async {
-            sender.round().await?;
             let has_more = app.giving.webhooks.continue_replays().await?;
-            let due = sender.next_due().await?;
+            let due = sender.round().await?;
             Ok(if has_more { Some(0) } else { due })
         };
         let result: sqlx::Result<Option<i64>> = result.await;

@@ -350,15 +350,6 @@ fn operator() -> Router<App> {
                 operator_fundraisers::remove_comment,
             ),
         )
-        .route("/dashboard/operator/eligibility", get(operator_eligibility::list))
-        .route(
-            "/dashboard/operator/eligibility/decide",
-            form(operator_eligibility::list, operator_eligibility::decide),
-        )
-        .route(
-            "/dashboard/operator/eligibility/undo",
-            form(operator_eligibility::list, operator_eligibility::undo),
-        )
         .route("/dashboard/operator/reports", get(operator_reports::list))
         .route(
             "/dashboard/operator/reports/{id}/close",
@@ -390,8 +381,23 @@ fn operator() -> Router<App> {
         .route("/dashboard/operator/design", get(operator_design::design))
         .route("/dashboard/operator/errors", get(operator_lists::recent_errors))
         .route("/dashboard/operator/audit", get(operator_lists::audit_log))
+        .merge(eligibility_to_decide())
         .merge(claims_to_decide())
         .merge(operator_money())
+}
+
+/// Returns the routes of the operator pages about eligibility.
+fn eligibility_to_decide() -> Router<App> {
+    Router::new()
+        .route("/dashboard/operator/eligibility", get(operator_eligibility::list))
+        .route(
+            "/dashboard/operator/eligibility/decide",
+            form(operator_eligibility::list, operator_eligibility::decide),
+        )
+        .route(
+            "/dashboard/operator/eligibility/undo",
+            form(operator_eligibility::list, operator_eligibility::undo),
+        )
 }
 
 /// Returns the routes of the operator pages about claims of nonprofits.

@@ -10,6 +10,7 @@ use axum::extract::State;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
 use directory::eligibility::{Check, CheckResult, Eligible, Outcome};
+use directory::nonprofits::ein::Ein;
 use giving::checkout::receipt::format_date;
 use platform::clock::rfc3339;
 
@@ -62,7 +63,7 @@ pub async fn page(State(app): State<App>, PathText(slug): PathText) -> Result<Re
         title: fill(t.title, &[("name", nonprofit.name)]),
         name: nonprofit.name.to_owned(),
         path: format!("/{}", nonprofit.slug),
-        ein: nonprofit.ein.map(|ein| ein.dashed()),
+        ein: nonprofit.ein.map(Ein::dashed),
         location: nonprofit.location(),
         verdict: text,
         badge,

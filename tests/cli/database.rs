@@ -54,9 +54,10 @@ fn as_postgres_column(line: &str) -> String {
         ("integer", name) if name.starts_with("is_") || name.starts_with("has_") => "boolean",
         ("integer", _) => "bigint",
         ("real", _) => "double precision",
-        ("blob", "bank" | "bearer" | "content" | "hash" | "mac" | "old_secret" | "secret" | "sha256") => {
-            "bytea"
-        }
+        (
+            "blob",
+            "bank" | "bearer" | "content" | "document" | "hash" | "mac" | "old_secret" | "secret" | "sha256",
+        ) => "bytea",
         ("blob", _) => "uuid",
         (kind, _) => kind,
     };

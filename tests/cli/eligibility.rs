@@ -346,7 +346,16 @@ fn a_decision_holds_until_the_row_changes_and_every_change_is_in_the_history() {
             ("REVIEW", "YES")
         ]
     );
-    // The operator stops one without any list.
+}
+
+#[test]
+fn an_operator_stops_a_nonprofit_without_any_list() {
+    let cli = imported("\"california_registry\"");
+    let run =
+        |arguments: &[&str]| cli.json(&[&["--config", "settings.toml", "eligibility"], arguments].concat());
+    let list = row("Revoked", "CT003", "", "", "NOBODY", "2026/01/02");
+    cli.write("list.csv", may_not_operate(&[&list]));
+    cli.json(&["--config", "settings.toml", "import", "california", "list.csv"]);
     let refused = cli.run(
         1,
         &[
@@ -395,7 +404,7 @@ fn what_the_irs_files_change_is_in_the_history() {
     let other = nonprofit_row(SHELTER, "GRANITE ANIMAL SHELTER INC");
     let library = nonprofit_row(LIBRARY, "GRANITE TOWN LIBRARY");
     assert_eq!(history().len(), 0);
-    file(&[other.clone()]);
+    file(std::slice::from_ref(&other));
     assert_eq!(history().len(), 1);
     assert_eq!(history()[0]["after"], "NO");
     assert_eq!(history()[0]["check"], "irs_listed");

@@ -41,7 +41,8 @@ fn restore_and_import(database: Database) {
         assert_refused(&server, &lost_key);
         let (_, new_key) = instance.create_key();
         let renamed = rename_all(&instance, &files);
-        assert_eq!(instance.database.revision(), lost_revision);
+        // A server may have recorded changed verdicts in between.
+        assert!(instance.database.revision() >= lost_revision);
         eventually("the server shows the other import", || {
             let facts = instance.facts(&server, &renamed);
             facts.contains("Renamed")

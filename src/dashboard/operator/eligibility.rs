@@ -90,7 +90,7 @@ pub async fn decide(
         check,
         passes: data.trimmed("outcome") == "pass",
         note,
-        decided_by: Some(user.username.to_string()),
+        decided_by: Some(user.username.clone()),
     };
     let decided = app
         .decide_eligibility(Actor::Account(user.account), decision)

@@ -5,6 +5,7 @@ use super::standings::{Decision, Finding, List, Standings};
 use super::verdict::{CheckResult, Verdict};
 use super::{Check, Eligible, Outcome, SharedSource};
 use crate::nonprofits::Nonprofit;
+use crate::nonprofits::ein::Ein;
 use foldhash::fast::FixedState;
 use platform::clock::rfc3339;
 use std::borrow::Cow;
@@ -29,7 +30,7 @@ impl Standings {
     /// Returns the verdict about a nonprofit in the directory.
     pub fn verdict(&self, nonprofit: &Nonprofit<'_>, now: i64) -> Verdict {
         let today = day_of(now);
-        let ein = nonprofit.ein.map(|ein| ein.value());
+        let ein = nonprofit.ein.map(Ein::value);
         let of_list = |check| self.listed(check, ein, now);
         let checks = vec![
             self.aged(irs_listed(nonprofit), now),
@@ -228,7 +229,7 @@ impl Standings {
 
     /// Returns whether donations to a nonprofit are held, whatever its record says.
     pub(crate) fn is_held(&self, holds: &Holds, nonprofit: &Nonprofit<'_>, now: i64) -> bool {
-        holds.holds(nonprofit.ein.map(|ein| ein.value()))
+        holds.holds(nonprofit.ein.map(Ein::value))
             || (holds.needs_deductible
                 && self
                     .verdict(nonprofit, now)

@@ -51,11 +51,7 @@ fn find_similar(view: &View, entries: &[Entry]) -> Vec<NameMatch> {
                     continue;
                 };
                 if is_equal || candidate.score >= MIN_SCORE {
-                    let reasons = candidate
-                        .reasons
-                        .iter()
-                        .map(|reason| reason.text())
-                        .collect::<Vec<_>>();
+                    let reasons = candidate.reasons.iter().map(Reason::text).collect::<Vec<_>>();
                     found.push(NameMatch {
                         ein: i64::from(ein.value()),
                         entry: entry.entry.clone(),

@@ -45,6 +45,7 @@ use tax_facts::TaxFacts;
 ///
 /// Combines what the IRS files say with the profile; see [`assemble`].
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent fact")]
 pub struct Nonprofit<'a> {
     pub id: NonprofitId,
     /// Foreign organizations may have none.

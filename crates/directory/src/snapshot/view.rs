@@ -3,6 +3,7 @@
 use crate::eligibility::checks::Holds;
 use crate::eligibility::{Standings, Verdict};
 use crate::nonprofits::Nonprofit;
+use crate::nonprofits::ein::Ein;
 use crate::nonprofits::identifier::Identifier;
 use crate::nonprofits::zip_codes::ZipNumber;
 use crate::snapshot::Snapshot;
@@ -86,7 +87,7 @@ impl View {
     /// Marks a nonprofit that a list or an operator stops.
     #[inline]
     pub(crate) fn with_hold<'a>(&self, mut nonprofit: Nonprofit<'a>) -> Nonprofit<'a> {
-        nonprofit.is_held = self.holds.holds(nonprofit.ein.map(|ein| ein.value()))
+        nonprofit.is_held = self.holds.holds(nonprofit.ein.map(Ein::value))
             || (!self.holds.is_by_ein() && self.standings.is_held(&self.holds, &nonprofit, self.made_at));
         nonprofit
     }

@@ -12,8 +12,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 const HEADER: &str = "Registry Status,State Charity Reg#,FEIN,SOS/FTB#,Name,City,State,Issue Date,Last Renewal,Date Status Set,As-of Date\r\n";
-/// The files of the registry, and how many of 10,000 rows each has.
-const FILES: [(&str, u64, &[(&str, u64)]); 4] = [
+/// A file of the registry: its name, how many of 10,000 rows of the registry it has, and how many of 10,000 of its rows have each
+/// status.
+type RegistryFile = (&'static str, u64, &'static [(&'static str, u64)]);
+
+const FILES: [RegistryFile; 4] = [
     (
         "charities-may-operate.csv",
         2_300,

@@ -109,17 +109,17 @@ impl Sender {
         }
     }
 
-    /// Records what ended, and leases and sends what is due.
-    pub async fn round(&mut self) -> sqlx::Result<()> {
+    /// Records what ended, and leases and sends what is due. Returns the same as [`next_due`](Sender::next_due).
+    pub async fn round(&mut self) -> sqlx::Result<Option<i64>> {
         while let Some(ended) = self.flights.try_join_next() {
             match ended {
                 Ok(ended) => self.ended.push(ended),
                 Err(error) => tracing::error!(%error, "an attempt to deliver an event failed"),
             }
         }
-        let is_due = self.next_due().await? == Some(0);
-        if self.ended.is_empty() && !is_due {
-            return Ok(());
+        let due = self.next_due().await?;
+        if self.ended.is_empty() && due != Some(0) {
+            return Ok(due);
         }
         let mut tx = self.webhooks.db.write().await?;
         let now = self.webhooks.clock.millis();
@@ -173,7 +173,7 @@ impl Sender {
                 }
             });
         }
-        Ok(())
+        self.next_due().await
     }
 
     /// Records the attempts for one endpoint, whose row is locked. Returns the email to its owner.
