@@ -47,7 +47,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("directory/eligibility/store LIST_DUE", IN_BACKGROUND),
     ("directory/eligibility/store LIST_FILED_CHANGES", IN_BACKGROUND),
     ("directory/eligibility/store LIST_FILES", FEW_ROWS),
-    ("directory/eligibility/store LIST_FINDINGS", AT_START),
     ("directory/eligibility/store LIST_MATCHES", ON_IMPORT),
     ("directory/eligibility/store LIST_NAME_FINDINGS", AT_START),
     ("directory/history/imports/store COUNT", FEW_ROWS),
@@ -116,6 +115,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 const POSTGRES_EXCEPTIONS: &[(&str, &str)] = &[
     ("access/claims/store LIST_WAITING", ONLY_OPEN),
     ("access/takedowns/store LIST", ONLY_OPEN),
+    ("directory/eligibility/store LIST_FINDINGS", AT_START),
     ("directory/history/imports/store LAST_OF", FEW_ROWS),
     ("directory/nonprofits/store LIST_PICTURES", IN_BACKGROUND),
     ("giving/fundraisers/store COUNT_HIDDEN", BY_OPERATOR),
