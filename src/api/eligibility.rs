@@ -429,11 +429,9 @@ fn parse(fields: &Map<String, Value>) -> Result<Vec<String>> {
             Value::String(text) if text.chars().count() <= MAX_IDENTIFIER_LENGTH => {
                 identifiers.push(text.clone());
             }
-            // Other programs write EINs as numbers, and drop their leading zeros.
-            Value::Number(number) => identifiers.push(format!("{:0>9}", number.to_string())),
             _ => errors.push(FieldError::new(
                 format!("{field}[{index}]"),
-                format!("send a text of at most {MAX_IDENTIFIER_LENGTH} characters"),
+                format!("send a text of at most {MAX_IDENTIFIER_LENGTH} characters, such as \"530196605\""),
             )),
         }
     }

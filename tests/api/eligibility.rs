@@ -134,7 +134,11 @@ async fn invalid_lists_name_their_fields(world: &World) {
         ),
         (
             json!({"identifiers": [LIBRARY, null]}),
-            "send a text of at most 256 characters",
+            "send a text of at most 256 characters, such as \"530196605\"",
+        ),
+        (
+            json!({"identifiers": [20_240_383]}),
+            "send a text of at most 256 characters, such as \"530196605\"",
         ),
     ] {
         let response = post(world, 400, &body).await;

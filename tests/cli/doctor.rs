@@ -67,6 +67,7 @@ async fn a_healthy_store_has_no_problems(world: &World) {
     assert_found(&report, "blobs", "can be written and read", "");
     assert_found(&report, "server", "no server listens", "");
     assert_found(&report, "backups", "warning: no backup", "causeway backup");
+    assert_found(&report, "lists", "every required list is recent", "");
     if matches!(world.app.db, Db::Postgres(_)) {
         assert_found(&report, "clock", "agrees with PostgreSQL", "");
     }
@@ -85,6 +86,10 @@ async fn a_healthy_store_has_no_problems(world: &World) {
         "warning: the last one",
         "schedule",
     );
+    let required = [("CAUSEWAY_ELIGIBILITY__REQUIRE", "irs_listed,sanctions")];
+    let report = examine(world, 1, &required);
+    let seen = "no nonprofit receives donations: sanctions";
+    assert_found(&report, "lists", seen, "causeway import all");
 }
 
 async fn a_database_of_a_newer_version_is_a_problem(world: &World) {

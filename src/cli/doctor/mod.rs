@@ -4,6 +4,7 @@
 //! is created except for a probe that is removed again. So it does not build an `App`.
 
 mod donations;
+mod eligibility;
 mod finding;
 mod machine;
 mod payments;
@@ -61,6 +62,7 @@ async fn examine(config: &Config) -> Vec<Finding> {
         services::server(config).await,
         services::metrics(config).await,
     ];
+    findings.push(eligibility::lists(config, db).await);
     findings.extend(payments::examine(config, db).await);
     findings.extend(donations::payment_link(config, db).await);
     findings.push(donations::monthly_donations(config, db).await);

@@ -80,7 +80,7 @@ impl Sender {
 
     /// Returns when the next delivery is due, in milliseconds from now on. `None` if nothing waits, or if no more can be sent
     /// at the same time.
-    pub async fn next_due(&self) -> sqlx::Result<Option<i64>> {
+    async fn next_due(&self) -> sqlx::Result<Option<i64>> {
         if self.flights.len() >= MAX_IN_FLIGHT {
             return Ok(None);
         }
@@ -109,7 +109,7 @@ impl Sender {
         }
     }
 
-    /// Records what ended, and leases and sends what is due. Returns the same as [`next_due`](Sender::next_due).
+    /// Records what ended, and leases and sends what is due. Returns in how many milliseconds the next delivery is due, if any.
     pub async fn round(&mut self) -> sqlx::Result<Option<i64>> {
         while let Some(ended) = self.flights.try_join_next() {
             match ended {
