@@ -56,7 +56,7 @@ macro_rules! operation {
 const OPERATIONS: &[OperationTexts] = &[
     operation!("details", "Look up a nonprofit"),
     operation!("finances", "Read the finances of a nonprofit"),
-    operation!("eligibility", "Check whether a nonprofit may receive donations"),
+    operation!("eligibility", "Check the eligibility of a nonprofit"),
     operation!("checkEligibility", "Check a list for eligibility", with body),
     operation!("search", "Search nonprofits"),
     operation!("browse", "Browse a cause"),

@@ -240,7 +240,7 @@ export const details = <ThrowOnError extends boolean = false>(options: Options<D
 });
 
 /**
- * Check whether a nonprofit may receive donations
+ * Check the eligibility of a nonprofit
  *
  * Checks whether a nonprofit may receive donations now, and says why. An EIN that no file of the IRS lists is answered too.
  */

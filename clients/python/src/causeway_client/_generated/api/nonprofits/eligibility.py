@@ -86,7 +86,7 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[EligibilityBody | ProblemBody]:
-    """Check whether a nonprofit may receive donations
+    """Check the eligibility of a nonprofit
 
      Checks whether a nonprofit may receive donations now, and says why. An EIN that no file of the IRS
     lists is answered too.
@@ -118,7 +118,7 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> EligibilityBody | ProblemBody | None:
-    """Check whether a nonprofit may receive donations
+    """Check the eligibility of a nonprofit
 
      Checks whether a nonprofit may receive donations now, and says why. An EIN that no file of the IRS
     lists is answered too.
@@ -145,7 +145,7 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[EligibilityBody | ProblemBody]:
-    """Check whether a nonprofit may receive donations
+    """Check the eligibility of a nonprofit
 
      Checks whether a nonprofit may receive donations now, and says why. An EIN that no file of the IRS
     lists is answered too.
@@ -175,7 +175,7 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> EligibilityBody | ProblemBody | None:
-    """Check whether a nonprofit may receive donations
+    """Check the eligibility of a nonprofit
 
      Checks whether a nonprofit may receive donations now, and says why. An EIN that no file of the IRS
     lists is answered too.
